@@ -1,0 +1,38 @@
+// HITS: authority a = A^T h, hub h = A a (paper, equation 7), as a matching pair.
+#pragma once
+#include <vector>
+
+#include "algorithms/convergence.hpp"
+
+namespace tessera {
+
+enum class HitsUpdate {
+  alternating,  ///< a from h, then h from the new a
+  block,        ///< both at once from the 2n x 2n matrix (equation 8); compares step k with k + 2
+};
+enum class ScoreNorm { sum, max, l2 };
+
+struct HitsOptions {
+  StopRule stop;
+  ScoreNorm normalize = ScoreNorm::sum;
+  std::vector<double> start_hubs;  ///< empty = 1/n each; else one number >= 0 a vertex, sum > 0
+  IterationObserver observer;
+};
+
+struct HitsResult {
+  std::vector<double> authority, hub;  ///< original order; zero where nothing points
+  IterationReport report;              ///< residual: larger of the changes of a and of h
+  /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
+  /// is not unique (or nearly so) and the result depends on the start.
+  double convergence_rate = 0;
+  bool unique = true;                  ///< false: several components tie for the dominant pair
+};
+
+/// to_authority: A^T; to_hub: A (SpmvOperator::in_and_out_edges). Collective.
+template <class S>
+HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options);
+/// block: SpmvOperator::hits_block.
+template <class S>
+HitsResult hits_block(SpmvOperator<S>& block, const HitsOptions& options);
+
+}  // namespace tessera

@@ -1,0 +1,41 @@
+// PageRank: p = c W^T p + (1 - c) v, with W the row-normalised adjacency matrix (paper, equation 6) and a
+// named rule for the mass of vertices without out-links, which the paper leaves open.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "algorithms/convergence.hpp"
+
+namespace tessera {
+
+enum class Dangling {
+  uniform,          ///< their mass goes to all vertices alike
+  personalization,  ///< their mass goes where the surfer jumps to
+  drop,             ///< it is lost: the paper's equation as it stands; scores sum to less than 1
+  rescale,          ///< it is lost, and each step is scaled back to sum 1
+};
+
+struct PageRankOptions {
+  double damping = 0.85;  ///< probability to follow a link, in [0, 1)
+  StopRule stop;
+  Dangling dangling = Dangling::uniform;
+  std::vector<double> personalization;  ///< empty = uniform; else one number >= 0 a vertex, sum > 0
+  std::vector<double> start;            ///< empty = personalization; else one number >= 0 a vertex, scaled to sum 1
+  IterationObserver observer;
+};
+
+struct PageRankResult {
+  std::vector<double> scores;  ///< original order, all vertices, on every rank
+  IterationReport report;
+  double error_bound = 0;      ///< damping / (1 - damping) * last change in L1: bounds the true L1 error
+                               ///< (not for `rescale`, where it is NaN)
+  double sum = 0;              ///< of the scores
+};
+
+/// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights.
+/// Throws OptionError for parameters out of range. Collective.
+template <class S>
+PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights,
+                        const PageRankOptions& options);
+
+}  // namespace tessera

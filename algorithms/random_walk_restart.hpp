@@ -1,0 +1,30 @@
+// Random walk with restart: r = c W r + (1 - c) e_i with W column-normalised (paper, equation 9), for many
+// query vertices i at once: a block of vectors through one pass over the matrix.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "algorithms/convergence.hpp"
+
+namespace tessera {
+
+struct RwrOptions {
+  double continue_probability = 0.9;  ///< the paper's c, which it calls the restart probability; in [0, 1)
+  StopRule stop;
+  unsigned batch_size = 32;           ///< vectors in the block at a time
+  IterationObserver observer;
+};
+
+struct RwrResult {
+  std::vector<double> scores;  ///< original order
+  IterationReport report;
+  double error_bound = 0;      ///< c / (1 - c) * last change in L1
+};
+
+/// op: SpmvOperator::in_edges of the symmetrised graph; weights: its out_weights. One result a query, in
+/// the order of `queries`; the result of a query does not depend on what else is in the batch.
+template <class S>
+std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const double> out_weights,
+                                           std::span<const VertexId> queries, const RwrOptions& options);
+
+}  // namespace tessera

@@ -1,0 +1,31 @@
+// Columns sorted by length and laid out in slots of x (paper 3.1, solution 2; algorithm 1).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/tile_composite_view.hpp"
+
+namespace tessera {
+
+enum class ColumnOrderKind {
+  by_length,  ///< longest first, ties by vertex id; empty columns get no slot
+  original,   ///< as given: slot = vertex id
+};
+
+/// Solver order of the columns: where each lives in x.
+struct ColumnOrder {
+  ColumnOrderKind kind = ColumnOrderKind::by_length;
+  std::uint64_t num_slots = 0;
+  Buffer<VertexId> slot_of_column;  ///< kNoVertex for an empty column
+  std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
+};
+
+/// Dense tiles of `tile_columns` columns while a tile's first column is longer than 1 (algorithm 1), the
+/// rest as one remainder tile. Same on every rank.
+ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns);
+/// One "tile" with all columns in the order as given, for plain CSR.
+ColumnOrder original_column_order(std::uint64_t num_columns);
+
+}  // namespace tessera

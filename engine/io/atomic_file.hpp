@@ -1,0 +1,35 @@
+// Output that is either the old file or the complete new one: written under a temporary name in the same
+// folder, flushed, synced, renamed. Regular files only; "-" and devices such as /dev/full are written to
+// directly, with every error reported.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+class AtomicFile {
+ public:
+  /// Opens the temporary file (or standard output for "-"); throws ResourceError with path and reason.
+  explicit AtomicFile(const std::string& path);
+  /// Removes the temporary file unless commit() has succeeded.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);       ///< buffered; throws ResourceError (disk full ...)
+  void write_at(std::uint64_t position, std::string_view bytes);  ///< regular files only, unbuffered
+  void commit();                            ///< flush, sync, close, rename; throws ResourceError
+
+ private:
+  void flush();
+  std::string path_, temporary_path_, buffer_;
+  int descriptor_ = -1;
+  bool is_regular_ = true;
+};
+
+/// Throws ResourceError when `path` could not be written by an AtomicFile now (missing folder, no rights,
+/// a folder of that name); leaves nothing behind. "-" is fine.
+void check_writable(const std::string& path);
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+// Small files that name vertices: personalization (label, weight), warm start (label, score), queries
+// (label). Found by the labels of a graph.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/label_table.hpp"
+#include "partition/communicator.hpp"
+
+namespace tessera {
+
+struct LabelValue {
+  std::string label;
+  double value = 0;
+  std::uint64_t line = 0;
+};
+
+/// Lines "label<TAB or comma or white space>value"; # comments, a header line "node,score" and CSV quotes
+/// are accepted (so that our own output can be read back); extra columns are ignored. Values must be finite
+/// and not negative. Collective: rank 0 reads, all receive. Throws InputError "FILE:LINE: ...".
+std::vector<LabelValue> read_label_values(const std::string& path, Communicator& comm);
+/// One label a line, # comments; the value is 0.
+std::vector<LabelValue> read_label_list(const std::string& path, Communicator& comm);
+
+/// Global ids of `labels`, kNoVertex where a label is unknown; collective, same answer on every rank.
+std::vector<VertexId> find_labels(std::span<const std::string> labels, const LabelTable& table,
+                                  Communicator& comm);
+/// Text of global ids, the same on every rank; collective. For few ids (reports, tables).
+std::vector<std::string> label_texts(std::span<const VertexId> ids, const LabelTable& table,
+                                     Communicator& comm);
+
+}  // namespace tessera

@@ -1,0 +1,50 @@
+// Ranked results to TSV, CSV, JSON or NPY, sorted by score (highest first), ties by label, numbers with
+// the fewest digits that read back the same.
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/label_table.hpp"
+#include "partition/communicator.hpp"
+
+namespace tessera {
+
+enum class ScoreFormat { tsv, csv, json, npy, table };
+
+/// One result column, such as "score" or "authority": values in original vertex order, all vertices, on
+/// every rank.
+struct ScoreColumn {
+  std::string name;
+  std::span<const double> values;
+};
+
+/// One ranking: sorted by its first column. RWR has one of these a query, the others exactly one.
+struct Ranking {
+  std::optional<std::string> query;   ///< label of the query node, for RWR
+  std::vector<ScoreColumn> columns;
+};
+
+struct ScoreWriterOptions {
+  std::string path = "-";
+  ScoreFormat format = ScoreFormat::tsv;
+  std::optional<std::uint64_t> top;   ///< at most so many nodes a ranking; none = all
+};
+
+/// By suffix (.tsv .csv .json .npy); "-" is TSV. Throws OptionError naming the known suffixes.
+ScoreFormat score_format_of(const std::string& path);
+
+/// Collective. Each rank sorts and formats the vertices whose labels it holds; rank 0 merges the streams
+/// piece by piece, so no rank holds all labels or the whole text. Throws ResourceError.
+/// npy: scores in vertex order as float64 (n, or n x columns, or queries x n), labels beside it in
+/// PATH.labels.txt, one a line; `top` is refused (OptionError) because the order would be lost.
+void write_rankings(std::span<const Ranking> rankings, const LabelTable& labels,
+                    const ScoreWriterOptions& options, Communicator& comm);
+
+/// `text` with control bytes and invalid UTF-8 replaced by \xNN, for terminals and messages.
+std::string escape_for_terminal(std::string_view text);
+
+}  // namespace tessera

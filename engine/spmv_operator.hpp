@@ -1,0 +1,91 @@
+// y = A x on any backend and number of ranks. Three orders of vectors exist and only this file converts
+// between them: original (vertex ids), solver (slots of x, every rank has all of it), local (this rank's
+// rows or inputs).
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/graph.hpp"
+#include "engine/spmv_plan.hpp"
+#include "engine/vertex_distribution.hpp"
+#include "kernels/backend.hpp"
+#include "partition/communicator.hpp"
+
+namespace tessera {
+
+/// Costs of one apply() on all ranks together, for reports.
+struct OperatorStats {
+  EdgeOffset num_nonzeros = 0;
+  EdgeOffset num_stored = 0;
+  std::uint64_t num_row_pieces = 0;
+  std::uint64_t num_tiles = 0, num_workloads = 0;
+  std::uint64_t matrix_bytes = 0;       ///< read once a product
+  std::uint64_t vector_bytes = 0;       ///< x read, y written (at least)
+  std::uint64_t exchanged_bytes = 0;    ///< received by one rank from the others, a step
+  double row_imbalance = 1, nonzero_imbalance = 1;
+  double padding_ratio = 0;
+};
+
+struct OperatorOptions {
+  KernelKind kernel = KernelKind::automatic;
+  PerfTable table;
+};
+
+template <class S>
+class SpmvOperator {
+ public:
+  /// The product with A^T of `graph` (row v: in-edges of v), its rows as they are in the graph's CSR.
+  /// Square: vectors in and out have the same distribution, so y can be fed back. Collective.
+  static SpmvOperator in_edges(const Graph& graph, const OperatorOptions& options, Backend<S>& backend,
+                               Communicator& comm);
+  /// A pair that feeds each other: first is A^T (h -> a), second A (a -> h). Collective.
+  static std::pair<SpmvOperator, SpmvOperator> in_and_out_edges(const Graph& graph,
+                                                                const OperatorOptions& options,
+                                                                Backend<S>& backend, Communicator& comm);
+  /// The block matrix [0 A^T; A 0] of order 2n (paper, equation 8): entries 0..n-1 are a, n..2n-1 are h.
+  static SpmvOperator hits_block(const Graph& graph, const OperatorOptions& options, Backend<S>& backend,
+                                 Communicator& comm);
+
+  Backend<S>& backend() const { return *backend_; }
+  Communicator& comm() const { return *comm_; }
+  const SpmvPlan& plan() const { return plan_; }
+  const OperatorStats& stats() const { return stats_; }
+  std::uint64_t num_rows() const { return rows_->vertices.size(); }  ///< of the whole matrix
+  std::uint64_t num_local_rows() const { return rows_->of_rank(comm_->rank()).size(); }
+  std::uint64_t num_local_inputs() const { return inputs_->of_rank(comm_->rank()).size(); }
+  /// Vertex of each local row, in local order.
+  std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
+
+  /// x for k vectors: num_slots * k, zero.
+  Buffer<S> make_x(unsigned num_vectors = 1) const;
+  /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
+  /// local: this rank's inputs in local order, k numbers each.
+  void replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors = 1);
+  /// y = A x for this rank's rows. x: solver order; y: local order, num_local_rows * k, overwritten.
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
+
+  /// This rank's rows of a vector in original order (size num_rows), as backend memory.
+  Buffer<S> to_local(std::span<const double> original) const;
+  /// All rows of vector q of a local block, in original order, the same on every rank; collective.
+  std::vector<double> to_original(const Buffer<S>& local, unsigned num_vectors = 1, unsigned q = 0) const;
+  /// Local index of `row`, or kNoVertex when another rank has it.
+  VertexId local_index(VertexId row) const;
+
+ private:
+  SpmvOperator() = default;
+  Backend<S>* backend_ = nullptr;
+  Communicator* comm_ = nullptr;
+  SpmvPlan plan_;
+  OperatorStats stats_;
+  std::shared_ptr<const VertexDistribution> rows_, inputs_;
+  std::uint64_t num_slots_ = 0;
+  Buffer<VertexId> input_slots_;  // slots of all ranks' inputs that have one, rank after rank (backend memory)
+  Buffer<S> send_, received_;     // packed inputs, grown to the largest k used (several ranks only)
+  std::unique_ptr<Matrix<S>> matrix_;
+
+  template <class T>
+  friend struct OperatorBuilder;
+};
+
+}  // namespace tessera

@@ -1,0 +1,31 @@
+// What is decided before a matrix is built: kernel, column order, tiles. From global facts alone, so that
+// every rank decides alike and the bits of a result do not depend on the number of ranks.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "engine/perf_table.hpp"
+#include "kernels/backend.hpp"
+
+namespace tessera {
+
+enum class KernelKind { automatic, tile_composite, csr };
+
+struct SpmvPlan {
+  KernelKind kernel = KernelKind::tile_composite;
+  std::uint32_t tile_columns = 0;
+  std::uint64_t num_dense_tiles = 0;
+  double predicted_tile_seconds = 0;  ///< one SpMV on one rank, by the table
+  double predicted_csr_seconds = 0;
+  std::string reason;                 ///< one sentence for reports
+};
+
+/// Automatic: the kernel that the table predicts to be faster. Row and column lengths of the whole matrix.
+SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
+                     std::span<const std::uint64_t> column_lengths, bool weighted, const TilingLimits& limits,
+                     const PerfTable& table);
+
+const char* to_string(KernelKind kind);
+
+}  // namespace tessera

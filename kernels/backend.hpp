@@ -1,0 +1,114 @@
+// All that a device must do. Algorithms are written against this page; the CPU child
+// (kernels/cpu/cpu_backend.cpp) is always built, so every machine can run every test.
+//
+// S is float or double, the precision of x, of scores and of matrix values. Products are summed in double
+// on every device, so y is always double. Vectors are Buffers from allocate(); "rows" are a rank's local
+// rows. With num_vectors = k > 1, vectors are blocks with k adjacent numbers a row (row-major).
+// Reductions are exact (kernels/base/exact_sum.hpp) and cover this rank's rows only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/base/exact_sum.hpp"
+#include "kernels/tile_composite.hpp"
+
+namespace tessera {
+
+/// What the format is built for; fixed for each kind of device, so that bits do not depend on the machine.
+struct TilingLimits {
+  std::uint32_t tile_columns = 0;  ///< real columns of a dense tile (at most 65,535)
+  std::uint32_t warp_width = 0;    ///< rows or elements are padded to a multiple of this
+  std::uint32_t max_active_warps = 0;  ///< workloads that run at once (paper, algorithm 3)
+};
+
+/// A matrix where the backend can multiply with it.
+template <class S>
+class Matrix {
+ public:
+  virtual ~Matrix() = default;
+  /// y = A x. x: num_slots * k, its zero slots hold 0; y: num_rows * k, overwritten.
+  virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
+};
+
+/// new = link * y + teleport * jump[row] + constant; jump may be empty (then its term is left out).
+struct RankUpdate {
+  double link = 0;
+  double teleport = 0;
+  double constant = 0;
+};
+
+struct VectorSums {
+  ExactSum change_l1;  ///< sum |new - old|
+  ExactSum change_l2;  ///< sum (new - old)^2
+  double change_max = 0;
+  ExactSum total;      ///< sum new
+  ExactSum dangling;   ///< sum new over rows whose scale is 0 (rank_update only)
+};
+
+template <class S>
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;         ///< "cpu", "cuda"
+  virtual std::string description() const = 0;  ///< e.g. "2 threads, AVX-512"
+  virtual TilingLimits tiling_limits() const = 0;
+
+  virtual std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) = 0;
+  template <class T>
+  Buffer<T> allocate(std::size_t size) {
+    auto memory = allocate_bytes(checked_mul(size, sizeof(T)));
+    T* data = static_cast<T*>(memory.get());
+    return Buffer<T>(std::move(memory), data, size);
+  }
+  virtual void upload(const void* host, void* device, std::size_t num_bytes) = 0;
+  virtual void download(const void* device, void* host, std::size_t num_bytes) = 0;
+  virtual std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) = 0;
+  virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
+
+  virtual void fill(Buffer<S>& vector, S value) = 0;
+  /// out[i] = vector[i] * scale[i] for the first `count` rows; without scale (null) a copy.
+  virtual void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count,
+                          unsigned num_vectors, Buffer<S>& out) = 0;
+  /// x[slots[i]] = values[i] for i < count.
+  virtual void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
+                       unsigned num_vectors, Buffer<S>& x) = 0;
+  /// The two above in one pass: x[slots[i]] = vector[i] * scale[i].
+  virtual void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
+                              std::uint64_t count, unsigned num_vectors, Buffer<S>& x) = 0;
+
+  /// PageRank's step after the product (see RankUpdate); `score` is overwritten, `scale` (1 / out-weight,
+  /// 0 = dangling) tells which rows are dangling.
+  virtual VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                                 const Buffer<S>& scale, const ExactScale& bound, Buffer<S>& score) = 0;
+  /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
+  /// (kNoVertex = not on this rank). One VectorSums for each vector.
+  virtual std::vector<VectorSums> walk_update(double continue_probability, double restart,
+                                              const Buffer<double>& y,
+                                              std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                              const ExactScale& bound, Buffer<S>& walk) = 0;
+  /// HITS: score = factor * y.
+  virtual VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
+                                  Buffer<S>& score) = 0;
+  /// Largest |y|.
+  virtual double max_abs(const Buffer<double>& y) = 0;
+  /// Sum of y, or of its squares.
+  virtual ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
+  /// score *= factor.
+  virtual void scale(double factor, Buffer<S>& score) = 0;
+  /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
+  virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
+                              Buffer<S>& out) = 0;
+  /// Waits until everything above is done.
+  virtual void synchronize() = 0;
+};
+
+/// name: "auto" or "cpu" (and "cuda" once there is one). Throws OptionError for an unknown name and
+/// ResourceError when the device is not there.
+template <class S>
+std::unique_ptr<Backend<S>> make_backend(const std::string& name);
+
+}  // namespace tessera

@@ -1,0 +1,29 @@
+// Which rank owns which row of the matrix (paper 3.2).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace tessera {
+
+/// Rows dealt to ranks. rows[r] lists the rows of rank r, ascending; every row has exactly one owner.
+struct RowPartition {
+  std::vector<std::vector<VertexId>> rows;
+};
+
+/// How even a partition is: largest share over mean share, 1 = perfect.
+struct PartitionBalance {
+  double row_imbalance = 1;
+  double nonzero_imbalance = 1;
+};
+
+/// Bitonic partitioning (paper 3.2): rows sorted by length (longest first, ties by row number) are dealt
+/// `num_ranks` at a time; the rank that got the longest row of one round gets the shortest of the next.
+/// Ranks may end up without rows.
+RowPartition bitonic_partition(std::span<const std::uint64_t> row_lengths, int num_ranks);
+
+PartitionBalance partition_balance(const RowPartition& partition, std::span<const std::uint64_t> row_lengths);
+
+}  // namespace tessera

@@ -24,7 +24,8 @@ struct ColumnOrder {
 
 /// Dense tiles of `tile_columns` columns while a tile's first column is longer than 1 (algorithm 1), the
 /// rest as one remainder tile. Same on every rank.
-ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns);
+ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths,
+                                    std::uint32_t tile_columns);
 /// One "tile" with all columns in the order as given, for plain CSR.
 ColumnOrder original_column_order(std::uint64_t num_columns);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/graph_options.hpp"
 #include "engine/label_table.hpp"
 #include "kernels/base/buffer.hpp"
 #include "kernels/csr_view.hpp"
@@ -26,6 +27,7 @@ struct GraphFacts {
   std::string label_choice;              ///< e.g. "integer (all labels are canonical integers)"
   bool undirected = false;               ///< both directions were made of each edge
   bool reversed = false;
+  Duplicates duplicates = Duplicates::merge;  ///< the rule that was applied; a cache must know it
   std::vector<std::string> notes;        ///< what the user should know, one sentence each
 };
 

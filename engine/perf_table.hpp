@@ -12,13 +12,13 @@ namespace tessera {
 struct PerfTable {
   std::string machine = "default";  ///< processor the table was measured on
   std::string measured_on;          ///< date
-  /// Nanoseconds a stored element for one thread, by shape; shapes between entries are interpolated.
+  /// Nanoseconds a stored element for one thread, adding the rows' sums to y included, by shape; other
+  /// shapes take the nearest entry of the same layout.
   struct Entry {
     std::uint32_t width = 0, height = 0;
     double ns_per_element = 0;
   };
-  std::vector<Entry> entries;         ///< row-major shapes (width > height) and column-major ones
-  double ns_per_row_piece = 0;        ///< adding one partial sum to y
+  std::vector<Entry> entries;  ///< row-major shapes (width > height) and column-major ones
   /// Plain CSR: nanoseconds an element when the x that is read often has so many bytes.
   struct CsrEntry {
     std::uint64_t x_bytes = 0;
@@ -30,12 +30,20 @@ struct PerfTable {
   /// Elements a second of one warp on a w x h workload: Performance(w, h) of algorithm 3.
   double elements_per_second(std::uint32_t width, std::uint32_t height) const;
   double csr_ns_per_element(double x_bytes) const;
+  /// Fills the lookup grid from `entries`; call after changing them.
+  void prepare();
+
+ private:
+  static constexpr int kGridSize = 32;  // powers of two of width and height
+  double elements_per_second_[kGridSize][kGridSize] = {};
 };
 
 /// The table shipped with the program (configs/cpu-default.table.json, built in).
 const PerfTable& default_perf_table();
 /// The user's table for this machine when `tessera tune` has written one, else the default.
 PerfTable load_perf_table();
+/// The processor as /proc/cpuinfo names it, in letters, digits and '-'.
+std::string processor_name();
 /// $XDG_CACHE_HOME/tessera/cpu-<processor>.table.json (or ~/.cache).
 std::string perf_table_path();
 std::string perf_table_to_json(const PerfTable& table);

@@ -20,9 +20,9 @@ struct OperatorStats {
   EdgeOffset num_stored = 0;
   std::uint64_t num_row_pieces = 0;
   std::uint64_t num_tiles = 0, num_workloads = 0;
-  std::uint64_t matrix_bytes = 0;       ///< read once a product
-  std::uint64_t vector_bytes = 0;       ///< x read, y written (at least)
-  std::uint64_t exchanged_bytes = 0;    ///< received by one rank from the others, a step
+  std::uint64_t matrix_bytes = 0;     ///< read once a product
+  std::uint64_t vector_bytes = 0;     ///< x read, y written (at least)
+  std::uint64_t exchanged_bytes = 0;  ///< received by one rank from the others, a step
   double row_imbalance = 1, nonzero_imbalance = 1;
   double padding_ratio = 0;
 };
@@ -80,8 +80,9 @@ class SpmvOperator {
   OperatorStats stats_;
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
   std::uint64_t num_slots_ = 0;
-  Buffer<VertexId> input_slots_;  // slots of all ranks' inputs that have one, rank after rank (backend memory)
-  Buffer<S> send_, received_;     // packed inputs, grown to the largest k used (several ranks only)
+  Buffer<VertexId>
+      input_slots_;            // slots of all ranks' inputs that have one, rank after rank (backend memory)
+  Buffer<S> send_, received_;  // packed inputs, grown to the largest k used (several ranks only)
   std::unique_ptr<Matrix<S>> matrix_;
 
   template <class T>

@@ -16,14 +16,15 @@ struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
-  double predicted_tile_seconds = 0;  ///< one SpMV on one rank, by the table
+  double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table
   double predicted_csr_seconds = 0;
-  std::string reason;                 ///< one sentence for reports
+  std::string reason;  ///< one sentence for reports
 };
 
-/// Automatic: the kernel that the table predicts to be faster. Row and column lengths of the whole matrix.
+/// Automatic: the kernel that the table predicts to be faster (tiling only where it promises 5 % or more).
+/// Row and column lengths of the whole matrix.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
-                     std::span<const std::uint64_t> column_lengths, bool weighted, const TilingLimits& limits,
+                     std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table);
 
 const char* to_string(KernelKind kind);

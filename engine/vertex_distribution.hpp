@@ -12,9 +12,9 @@ namespace tessera {
 /// "Local order" of every rank: its vertices by their slot in `columns` (so that moving a result into the
 /// next x is a sequential pass), vertices without a slot last, by id.
 struct VertexDistribution {
-  std::vector<VertexId> vertices;          ///< all vertices, rank after rank, each in local order
+  std::vector<VertexId> vertices;            ///< all vertices, rank after rank, each in local order
   std::vector<std::uint64_t> first_of_rank;  ///< num_ranks + 1 positions in `vertices`
-  std::vector<std::uint64_t> with_slot;    ///< of each rank's vertices, how many have a slot
+  std::vector<std::uint64_t> with_slot;      ///< of each rank's vertices, how many have a slot
   PartitionBalance balance;
 
   std::span<const VertexId> of_rank(int rank) const {

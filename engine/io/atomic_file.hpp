@@ -1,6 +1,6 @@
 // Output that is either the old file or the complete new one: written under a temporary name in the same
 // folder, flushed, synced, renamed. Regular files only; "-" and devices such as /dev/full are written to
-// directly, with every error reported.
+// directly, with every error reported. Used by all writers of the project.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,19 +11,26 @@ namespace tessera {
 class AtomicFile {
  public:
   /// Opens the temporary file (or standard output for "-"); throws ResourceError with path and reason.
+  /// A symbolic link stays: the file that it leads to is replaced. An existing file keeps its permissions.
   explicit AtomicFile(const std::string& path);
   /// Removes the temporary file unless commit() has succeeded.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(std::string_view bytes);       ///< buffered; throws ResourceError (disk full ...)
+  void write(std::string_view bytes);  ///< buffered; throws ResourceError (disk full, closed pipe ...)
   void write_at(std::uint64_t position, std::string_view bytes);  ///< regular files only, unbuffered
-  void commit();                            ///< flush, sync, close, rename; throws ResourceError
+  void commit();  ///< flush, sync, close, rename; throws ResourceError
 
  private:
+  void create_temporary(int permissions);
   void flush();
-  std::string path_, temporary_path_, buffer_;
+  void write_all(std::string_view bytes, const std::uint64_t* position);
+  [[noreturn]] void fail(int error_number) const;
+
+  std::string path_;    ///< as given, for messages
+  std::string target_;  ///< path_ with symbolic links followed; what is renamed over
+  std::string temporary_path_, buffer_;
   int descriptor_ = -1;
   bool is_regular_ = true;
 };

@@ -1,13 +1,13 @@
 // Ranked results to TSV, CSV, JSON or NPY, sorted by score (highest first), ties by label, numbers with
-// the fewest digits that read back the same.
+// the fewest digits that read back the same. Used by tools/.
 #pragma once
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/io/terminal_text.hpp"
 #include "engine/label_table.hpp"
 #include "partition/communicator.hpp"
 
@@ -39,12 +39,17 @@ ScoreFormat score_format_of(const std::string& path);
 
 /// Collective. Each rank sorts and formats the vertices whose labels it holds; rank 0 merges the streams
 /// piece by piece, so no rank holds all labels or the whole text. Throws ResourceError.
+///
+/// tsv, csv: a header line "[query] node NAME...", then one line a node; labels quoted where needed
+///   (engine/io/csv_text.hpp).
+/// json: {"rankings": [{"query": ..., "nodes": [{"node": ..., NAME: ...}, ...]}, ...]}, "query" only where
+///   there is one. Integer labels are numbers up to 2^53, which every JSON reader holds exactly; larger ones
+///   and string labels are strings.
 /// npy: scores in vertex order as float64 (n, or n x columns, or queries x n), labels beside it in
-/// PATH.labels.txt, one a line; `top` is refused (OptionError) because the order would be lost.
+///   PATH.labels.txt, one a line, quoted where they hold line breaks; `top` is refused (OptionError) because
+///   the order would be lost, and so is "-".
+/// table: for terminals: position, label cut to 40 characters and escaped, 6 digits; rank 0 holds all of it.
 void write_rankings(std::span<const Ranking> rankings, const LabelTable& labels,
                     const ScoreWriterOptions& options, Communicator& comm);
-
-/// `text` with control bytes and invalid UTF-8 replaced by \xNN, for terminals and messages.
-std::string escape_for_terminal(std::string_view text);
 
 }  // namespace tessera

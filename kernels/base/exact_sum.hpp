@@ -48,7 +48,8 @@ class ExactScale {
   }
   /// The sum, correctly rounded from its integer.
   double value(const ExactSum& sum) const {
-    __int128 total = 0;
+    __extension__ using Wide = __int128;
+    Wide total = 0;
     for (std::int64_t limb : sum.limbs) total = (total << ExactSum::kBitsPerFold) + limb;
     return std::ldexp(static_cast<double>(total), exponent_ - ExactSum::kBitsPerFold * ExactSum::kFolds);
   }

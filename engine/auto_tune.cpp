@@ -1,0 +1,163 @@
+#include "engine/auto_tune.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <numeric>
+
+#include "kernels/backend.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint64_t kElements = std::uint64_t{1} << 21;  // of each test matrix
+constexpr std::uint32_t kTileSlots = 65535;
+constexpr std::uint32_t kMaxRows = 1u << 19;
+
+/// Random numbers that do not cost the measured loop anything.
+class Random {
+ public:
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15u;
+    std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  /// Small numbers far more often than large ones, like the columns of a power-law graph in order.
+  std::uint64_t skewed(std::uint64_t bound) {
+    const double u = uniform();
+    return static_cast<std::uint64_t>(u * u * u * static_cast<double>(bound));
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+/// Median seconds of one product.
+double time_product(const Matrix<float>& matrix, std::uint64_t num_slots, std::uint64_t num_rows) {
+  Buffer<float> x(num_slots);
+  std::fill(x.begin(), x.end(), 0.5f);
+  Buffer<double> y(num_rows);
+  std::vector<double> seconds;
+  matrix.apply(x, y, 1);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto start = std::chrono::steady_clock::now();
+    matrix.apply(x, y, 1);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + 2, seconds.end());
+  return seconds[2];
+}
+
+/// One tile of equal workloads with random columns; row pieces go to scattered rows.
+TileComposite<float> uniform_tile(const Workload& shape, Random& random) {
+  const std::uint64_t stored = std::uint64_t{shape.width} * shape.height;
+  const std::uint64_t count =
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(kElements / stored, kMaxRows / shape.num_rows));
+  TileComposite<float> a;
+  a.num_rows = kMaxRows;
+  a.num_slots = kTileSlots + 1;
+  a.tiles = Buffer<Tile>(1);
+  a.tiles[0] = {.first_slot = 0, .num_columns = kTileSlots, .first_workload = 0, .num_workloads = count};
+  a.workloads = Buffer<Workload>(count);
+  a.offsets16 = Buffer<std::uint16_t>(count * stored);
+  a.row_ids = Buffer<VertexId>(count * shape.num_rows);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    a.workloads[i] = shape;
+    a.workloads[i].first_element = i * stored;
+    a.workloads[i].first_row = i * shape.num_rows;
+  }
+  for (std::uint16_t& offset : a.offsets16) offset = static_cast<std::uint16_t>(random.skewed(kTileSlots));
+  // An odd multiplier visits every row of a power of two once, in scattered order.
+  for (std::uint64_t i = 0; i < a.row_ids.size(); ++i)
+    a.row_ids[i] = static_cast<VertexId>(i * 40503u % kMaxRows);
+  return a;
+}
+
+/// Seconds to clear y, which is part of every product but not of a workload.
+double time_clearing(Backend<float>& backend) {
+  TileComposite<float> empty;
+  empty.num_rows = kMaxRows;
+  empty.num_slots = 1;
+  const auto matrix = backend.make_matrix(std::move(empty));
+  return time_product(*matrix, 1, kMaxRows);
+}
+
+void measure_shapes(Backend<float>& backend, Random& random, PerfTable& table,
+                    const std::function<void(double)>& progress) {
+  constexpr int kMaxLog = 18;
+  const double clearing_seconds = time_clearing(backend);
+  for (int log_width = 0; log_width <= 16; ++log_width) {
+    for (int log_height = 0; log_width + log_height <= kMaxLog; ++log_height) {
+      if (log_width + log_height < 9) continue;  // smaller workloads are never chosen
+      Workload shape;
+      shape.width = 1u << log_width;
+      shape.num_rows = shape.height = 1u << log_height;
+      shape.layout = shape.width > shape.height ? Layout::row_major : Layout::column_major;
+      TileComposite<float> a = uniform_tile(shape, random);
+      const double elements = static_cast<double>(a.offsets16.size());
+      const std::uint64_t num_slots = a.num_slots, num_rows = a.num_rows;
+      const auto matrix = backend.make_matrix(std::move(a));
+      const double seconds = time_product(*matrix, num_slots, num_rows) - clearing_seconds;
+      table.entries.push_back({shape.width, shape.height, std::max(0.05, seconds * 1e9 / elements)});
+    }
+    progress(0.8 * (log_width + 1) / 17);
+  }
+}
+
+CsrMatrix<float> window_matrix(std::uint64_t num_columns, std::uint64_t row_length, Random& random) {
+  CsrMatrix<float> a;
+  a.num_rows = kElements / row_length;
+  a.num_slots = num_columns;
+  a.row_offsets = Buffer<EdgeOffset>(a.num_rows + 1);
+  for (std::uint64_t i = 0; i <= a.num_rows; ++i) a.row_offsets[i] = i * row_length;
+  a.col_indices = Buffer<VertexId>(kElements);
+  for (VertexId& column : a.col_indices) column = static_cast<VertexId>(random.next() % num_columns);
+  return a;
+}
+
+void measure_csr(Backend<float>& backend, Random& random, PerfTable& table,
+                 const std::function<void(double)>& progress) {
+  auto ns_per_element = [&](std::uint64_t num_columns, std::uint64_t row_length) {
+    CsrMatrix<float> a = window_matrix(num_columns, row_length, random);
+    const std::uint64_t num_rows = a.num_rows;
+    const auto matrix = backend.make_matrix(std::move(a));
+    return time_product(*matrix, num_columns, num_rows) * 1e9 / static_cast<double>(kElements);
+  };
+  for (std::uint64_t bytes = 16 << 10; bytes <= 256u << 20; bytes *= 4) {
+    table.csr.push_back({bytes, ns_per_element(bytes / sizeof(float), 32)});
+    progress(0.8 + 0.02 * static_cast<double>(table.csr.size()));
+  }
+  const double short_rows = ns_per_element(4096, 4), long_rows = ns_per_element(4096, 32);
+  table.csr_ns_per_row = std::max(0.0, (short_rows - long_rows) * 4);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+}  // namespace
+
+PerfTable measure_perf_table(const std::function<void(double fraction)>& progress) {
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  PerfTable table;
+  Random random;
+  const auto backend = make_backend<float>("cpu");
+  measure_shapes(*backend, random, table, progress);
+  measure_csr(*backend, random, table, progress);
+  omp_set_num_threads(threads);
+  table.machine = processor_name();
+  table.measured_on = today();
+  table.prepare();
+  progress(1);
+  return table;
+}
+
+}  // namespace tessera

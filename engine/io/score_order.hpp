@@ -1,0 +1,27 @@
+// The order of a ranking: highest score first, equal scores by vertex id (which is label order).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace tessera {
+
+/// Sorts ascending into ranking order, by (key, id).
+struct RankedVertex {
+  std::uint64_t key = 0;  ///< of the score, see ranking_key
+  VertexId id = 0;
+  auto operator<=>(const RankedVertex&) const = default;
+};
+
+/// An integer that is smaller for a larger score; +0 and -0 give the same. `score` is not NaN.
+std::uint64_t ranking_key(double score);
+
+/// The vertices [first_id, first_id + count) in ranking order, or the best `top` of them. `scores` is of all
+/// vertices. Throws InternalError for a score that is not finite.
+std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id, std::uint64_t count,
+                                        std::optional<std::uint64_t> top);
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+#include "engine/io/text_head.hpp"
+
+#include "engine/io/line_fields.hpp"
+
+namespace tessera {
+
+bool HeadLines::next(HeadLine& line) {
+  if (offset_ >= head_.text.size()) return false;
+  const std::string_view rest = std::string_view(head_.text).substr(offset_);
+  const std::size_t newline = rest.find('\n');
+  if (newline == std::string_view::npos && !head_.complete) return false;
+  line.text = rest.substr(0, newline);
+  line.number = ++number_;
+  offset_ += line.text.size() + (newline != std::string_view::npos);
+  line.next_offset = offset_;
+  return true;
+}
+
+std::size_t byte_order_mark_size(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
+
+bool shows_a_data_line(const TextHead& head) {
+  HeadLines lines(head, byte_order_mark_size(head.text));
+  for (HeadLine line; lines.next(line);) {
+    const std::string_view content = trimmed_line(line.text, 0);
+    if (!content.empty() && !is_comment(content)) return true;
+  }
+  return false;
+}
+
+}  // namespace tessera

@@ -1,0 +1,102 @@
+#include "engine/row_exchange.hpp"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+/// One row as it lies in its graph.
+struct RowSlice {
+  const Graph* graph;
+  EdgeOffset begin, length;
+  VertexId column_shift;
+};
+
+/// The loaded rows of one rank, addressed by row number of the whole matrix.
+class RowFinder {
+ public:
+  RowFinder(const LoadedRows& loaded, int rank) : loaded_(loaded), rank_(rank) {}
+  std::uint64_t num_vertices() const { return loaded_.first_row.back(); }
+  int owner(VertexId row) const {
+    const std::uint64_t vertex = row % num_vertices();
+    const auto after = std::upper_bound(loaded_.first_row.begin(), loaded_.first_row.end(), vertex);
+    return static_cast<int>(after - loaded_.first_row.begin()) - 1;
+  }
+  bool has(VertexId row) const {
+    const std::uint64_t vertex = row % num_vertices();
+    return vertex >= loaded_.first_row[rank_] && vertex < loaded_.first_row[rank_ + 1];
+  }
+  RowSlice slice(VertexId row) const {
+    const bool in_first = row < num_vertices();
+    const Graph* graph = in_first ? loaded_.first : loaded_.second;
+    const std::uint64_t i = row % num_vertices() - loaded_.first_row[rank_];
+    const EdgeOffset begin = graph->row_offsets[i];
+    return {graph, begin, graph->row_offsets[i + 1] - begin, in_first ? loaded_.first_column_shift : 0};
+  }
+
+ private:
+  const LoadedRows& loaded_;
+  int rank_;
+};
+
+/// Elements for every rank, in the order in which the receiver wants its rows.
+struct Outgoing {
+  std::vector<std::uint64_t> offsets;
+  Buffer<VertexId> columns;
+  Buffer<double> values;
+};
+
+Outgoing pack_rows(const RowFinder& finder, const VertexDistribution& rows, bool weighted, int num_ranks) {
+  Outgoing out;
+  out.offsets.assign(static_cast<std::size_t>(num_ranks) + 1, 0);
+  for (int r = 0; r < num_ranks; ++r) {
+    out.offsets[r + 1] = out.offsets[r];
+    for (VertexId row : rows.of_rank(r))
+      if (finder.has(row)) out.offsets[r + 1] += finder.slice(row).length;
+  }
+  out.columns = Buffer<VertexId>(out.offsets.back());
+  if (weighted) out.values = Buffer<double>(out.offsets.back());
+  EdgeOffset next = 0;
+  for (VertexId row : rows.vertices) {
+    if (!finder.has(row)) continue;
+    const RowSlice slice = finder.slice(row);
+    for (EdgeOffset k = 0; k < slice.length; ++k)
+      out.columns[next + k] = slice.graph->col_indices[slice.begin + k] + slice.column_shift;
+    if (weighted)
+      std::copy_n(slice.graph->weights.data() + slice.begin, slice.length, out.values.data() + next);
+    next += slice.length;
+  }
+  return out;
+}
+
+}  // namespace
+
+LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows,
+                        std::span<const std::uint64_t> row_lengths, Communicator& comm) {
+  const RowFinder finder(loaded, comm.rank());
+  const bool weighted = loaded.first->weighted;
+  const Outgoing out = pack_rows(finder, rows, weighted, comm.size());
+  std::vector<std::uint64_t> next, next_value;  // position in what each rank sent
+  const Buffer<VertexId> columns = all_to_all<VertexId>(comm, out.columns.span(), out.offsets, next);
+  Buffer<double> values;
+  if (weighted) values = all_to_all<double>(comm, out.values.span(), out.offsets, next_value);
+
+  const auto mine = rows.of_rank(comm.rank());
+  LocalRows local;
+  local.row_offsets = Buffer<EdgeOffset>(mine.size() + 1);
+  local.row_offsets[0] = 0;
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    local.row_offsets[i + 1] = local.row_offsets[i] + row_lengths[mine[i]];
+  local.col_indices = Buffer<VertexId>(local.row_offsets[mine.size()]);
+  if (weighted) local.values = Buffer<double>(local.row_offsets[mine.size()]);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const std::uint64_t length = row_lengths[mine[i]];
+    std::uint64_t& from = next[finder.owner(mine[i])];
+    std::copy_n(columns.data() + from, length, local.col_indices.data() + local.row_offsets[i]);
+    if (weighted) std::copy_n(values.data() + from, length, local.values.data() + local.row_offsets[i]);
+    from += length;
+  }
+  return local;
+}
+
+}  // namespace tessera

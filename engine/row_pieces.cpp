@@ -1,0 +1,237 @@
+#include "engine/row_pieces.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+/// Finds the tile of a slot by a table of blocks: dense tiles start at multiples of their stride.
+class TileFinder {
+ public:
+  explicit TileFinder(const ColumnOrder& columns) {
+    const auto& tiles = columns.tiles;
+    std::uint64_t boundaries = 0;
+    for (const Tile& tile : tiles) boundaries |= tile.first_slot;
+    shift_ = boundaries == 0 ? 63 : std::countr_zero(boundaries);
+    tile_of_block_.resize((columns.num_slots >> shift_) + 1);
+    for (std::size_t t = 0; t < tiles.size(); ++t)
+      for (std::uint64_t block = tiles[t].first_slot >> shift_; block < tile_of_block_.size(); ++block)
+        tile_of_block_[block] = static_cast<std::uint32_t>(t);
+  }
+  std::uint32_t operator()(VertexId slot) const { return tile_of_block_[std::uint64_t{slot} >> shift_]; }
+
+ private:
+  int shift_ = 0;
+  std::vector<std::uint32_t> tile_of_block_;
+};
+
+/// What one chunk of rows produced; pieces in row order, a row's pieces by tile.
+struct Chunk {
+  struct Piece {
+    VertexId row;
+    std::uint32_t tile, length;
+  };
+  std::vector<Piece> pieces;
+  std::vector<std::uint64_t> pieces_of_tile;  // counts
+  std::uint64_t first_narrow = 0, first_wide = 0, num_wide = 0;
+};
+
+/// Groups the elements of one row by tile; reused from row to row by one thread.
+class RowCutter {
+ public:
+  RowCutter(const ColumnOrder& columns, const TileFinder& tile_of)
+      : columns_(columns), tile_of_(tile_of), counts_(columns.tiles.size(), 0) {}
+
+  /// Slots of the row's elements and the number of elements in each tile that occurs.
+  void count(const VertexId* cols, std::uint64_t length) {
+    slots_.resize(length);
+    touched_.clear();
+    for (std::uint64_t k = 0; k < length; ++k) {
+      slots_[k] = columns_.slot_of_column[cols[k]];
+      const std::uint32_t tile = tile_of_(slots_[k]);
+      if (counts_[tile]++ == 0) touched_.push_back(tile);
+    }
+    std::sort(touched_.begin(), touched_.end());
+  }
+  /// Tiles of the row, ascending.
+  std::span<const std::uint32_t> touched() const { return touched_; }
+  std::uint32_t length(std::uint32_t tile) const { return counts_[tile]; }
+  std::span<const VertexId> slots() const { return slots_; }
+  std::uint32_t tile_of(VertexId slot) const { return tile_of_(slot); }
+  /// Replaces the count of each touched tile by what `position(tile, count)` gives, for placing.
+  template <class F>
+  void counts_to_positions(std::vector<std::uint64_t>& positions, F&& position) {
+    for (std::uint32_t tile : touched_) {
+      positions[tile] = position(tile, counts_[tile]);
+      counts_[tile] = 0;
+    }
+  }
+
+ private:
+  const ColumnOrder& columns_;
+  const TileFinder& tile_of_;
+  std::vector<std::uint32_t> counts_, touched_;
+  std::vector<VertexId> slots_;
+};
+
+template <class S>
+class Cutting {
+ public:
+  Cutting(const CsrView<double>& csr, std::span<const VertexId> rows, const ColumnOrder& columns)
+      : csr_(csr), rows_(rows), columns_(columns), tile_of_(columns) {}
+
+  RowPieces<S> run() {
+    make_chunks();
+    result_.offsets16 = Buffer<std::uint16_t>(num_elements_);
+    if (csr_.values != nullptr) result_.values16 = Buffer<S>(num_elements_);
+    // At most the elements of the remainder are wide; their columns have one element each.
+    const bool has_wide = !columns_.tiles.empty() && columns_.tiles.back().wide;
+    wide_.resize(has_wide ? chunks_.size() : 0);
+    wide_values_.resize(wide_.size());
+#pragma omp parallel
+    {
+      RowCutter cutter(columns_, tile_of_);
+#pragma omp for schedule(dynamic, 1)
+      for (std::size_t c = 0; c < chunks_.size(); ++c) cut_chunk(c, cutter);
+    }
+    collect_wide();
+    sort_by_tile();
+    return std::move(result_);
+  }
+
+ private:
+  EdgeOffset row_begin(std::uint64_t i) const { return csr_.row_offsets[rows_[i]]; }
+  std::uint64_t row_length(std::uint64_t i) const { return csr_.row_offsets[rows_[i] + 1] - row_begin(i); }
+
+  /// Chunks of rows with about equal numbers of elements.
+  void make_chunks() {
+    constexpr std::uint64_t kElementsPerChunk = 256 * 1024;
+    std::uint64_t elements = kElementsPerChunk;
+    for (std::uint64_t i = 0; i < rows_.size(); ++i) {
+      if (elements >= kElementsPerChunk) {
+        chunks_.emplace_back().first_narrow = num_elements_;
+        first_row_.push_back(i);
+        elements = 0;
+      }
+      elements += row_length(i) + 1;
+      num_elements_ += row_length(i);
+    }
+    first_row_.push_back(rows_.size());
+  }
+
+  void cut_chunk(std::size_t c, RowCutter& cutter) {
+    Chunk& chunk = chunks_[c];
+    chunk.pieces_of_tile.assign(columns_.tiles.size(), 0);
+    std::vector<std::uint64_t> positions(columns_.tiles.size(), 0);
+    std::uint64_t next_narrow = chunk.first_narrow;
+    for (std::uint64_t i = first_row_[c]; i < first_row_[c + 1]; ++i) {
+      cutter.count(csr_.col_indices + row_begin(i), row_length(i));
+      for (std::uint32_t tile : cutter.touched()) {
+        chunk.pieces.push_back({static_cast<VertexId>(i), tile, cutter.length(tile)});
+        ++chunk.pieces_of_tile[tile];
+      }
+      cutter.counts_to_positions(positions, [&](std::uint32_t tile, std::uint32_t count) {
+        std::uint64_t& next = columns_.tiles[tile].wide ? chunk.num_wide : next_narrow;
+        next += count;
+        return next - count;
+      });
+      place(c, i, cutter, positions);
+    }
+  }
+
+  void place(std::size_t c, std::uint64_t i, const RowCutter& cutter, std::vector<std::uint64_t>& positions) {
+    const auto slots = cutter.slots();
+    if (!wide_.empty()) wide_[c].resize(chunks_[c].num_wide);
+    if (!wide_.empty() && csr_.values != nullptr) wide_values_[c].resize(chunks_[c].num_wide);
+    for (std::uint64_t k = 0; k < slots.size(); ++k) {
+      const std::uint32_t tile = cutter.tile_of(slots[k]);
+      const std::uint64_t offset = slots[k] - columns_.tiles[tile].first_slot;
+      const std::uint64_t position = positions[tile]++;
+      const bool wide = columns_.tiles[tile].wide;
+      if (wide)
+        wide_[c][position] = static_cast<std::uint32_t>(offset);
+      else
+        result_.offsets16[position] = static_cast<std::uint16_t>(offset);
+      if (csr_.values == nullptr) continue;
+      const S value = static_cast<S>(csr_.values[row_begin(i) + k]);
+      if (wide)
+        wide_values_[c][position] = value;
+      else
+        result_.values16[position] = value;
+    }
+  }
+
+  void collect_wide() {
+    if (wide_.empty()) return;
+    std::uint64_t total = 0;
+    for (Chunk& chunk : chunks_) {
+      chunk.first_wide = total;
+      total += chunk.num_wide;
+    }
+    result_.offsets32 = Buffer<std::uint32_t>(total);
+    if (csr_.values != nullptr) result_.values32 = Buffer<S>(total);
+    for (std::size_t c = 0; c < chunks_.size(); ++c) {
+      std::copy(wide_[c].begin(), wide_[c].end(), result_.offsets32.data() + chunks_[c].first_wide);
+      if (csr_.values != nullptr)
+        std::copy(wide_values_[c].begin(), wide_values_[c].end(),
+                  result_.values32.data() + chunks_[c].first_wide);
+    }
+  }
+
+  /// Stable: chunk after chunk, so that rows ascend inside each tile.
+  void sort_by_tile() {
+    const std::size_t num_tiles = columns_.tiles.size();
+    result_.first_of_tile.assign(num_tiles + 1, 0);
+    std::uint64_t total = 0;
+    for (std::size_t t = 0; t < num_tiles; ++t) {
+      for (Chunk& chunk : chunks_) {
+        const std::uint64_t count = chunk.pieces_of_tile[t];
+        chunk.pieces_of_tile[t] = total;  // now the position of the chunk's first piece of this tile
+        total += count;
+      }
+      result_.first_of_tile[t + 1] = total;
+    }
+    result_.pieces = Buffer<RowPiece>(total);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::size_t c = 0; c < chunks_.size(); ++c) {
+      Chunk& chunk = chunks_[c];
+      std::uint64_t narrow = chunk.first_narrow, wide = chunk.first_wide;
+      for (const Chunk::Piece& piece : chunk.pieces) {
+        std::uint64_t& first = columns_.tiles[piece.tile].wide ? wide : narrow;
+        result_.pieces[chunk.pieces_of_tile[piece.tile]++] = {piece.row, piece.length, first};
+        first += piece.length;
+      }
+      chunk.pieces = {};
+    }
+  }
+
+  const CsrView<double>& csr_;
+  std::span<const VertexId> rows_;
+  const ColumnOrder& columns_;
+  TileFinder tile_of_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint64_t> first_row_;
+  std::uint64_t num_elements_ = 0;
+  std::vector<std::vector<std::uint32_t>> wide_;
+  std::vector<std::vector<S>> wide_values_;
+  RowPieces<S> result_;
+};
+
+}  // namespace
+
+template <class S>
+RowPieces<S> cut_rows(const CsrView<double>& csr, std::span<const VertexId> rows,
+                      const ColumnOrder& columns) {
+  require(columns.kind == ColumnOrderKind::by_length, "tiles need columns ordered by length");
+  return Cutting<S>(csr, rows, columns).run();
+}
+
+template RowPieces<float> cut_rows(const CsrView<double>&, std::span<const VertexId>, const ColumnOrder&);
+template RowPieces<double> cut_rows(const CsrView<double>&, std::span<const VertexId>, const ColumnOrder&);
+
+}  // namespace tessera

@@ -1,0 +1,132 @@
+#include "engine/spmv_operator.hpp"
+
+#include <algorithm>
+
+#include "engine/graph_builder.hpp"
+#include "engine/operator_builder.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+
+template <class S>
+SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOptions& options,
+                                          Backend<S>& backend, Communicator& comm) {
+  const OperatorBuilder<S> builder{options, backend, comm};
+  const std::vector<std::uint64_t> row_lengths = in_degrees(graph, comm);
+  std::vector<std::uint64_t> column_lengths = out_degrees(graph, comm);
+  SpmvPlan plan = builder.plan(row_lengths, column_lengths);
+  const VectorSpace space = builder.space(row_lengths, std::move(column_lengths), plan.kernel);
+  return builder.build(builder.loaded_rows(graph), row_lengths, space, space, std::move(plan));
+}
+
+template <class S>
+std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(const Graph& graph,
+                                                                              const OperatorOptions& options,
+                                                                              Backend<S>& backend,
+                                                                              Communicator& comm) {
+  const OperatorBuilder<S> builder{options, backend, comm};
+  const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
+  SpmvPlan to_authority = builder.plan(in, out);
+  SpmvPlan to_hub = builder.plan(out, in);
+  to_hub.kernel = to_authority.kernel;  // the spaces are shared, so both products use one kind
+  // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
+  const VectorSpace hubs = builder.space(out, out, to_authority.kernel);
+  const VectorSpace authorities = builder.space(in, in, to_authority.kernel);
+  SpmvOperator first =
+      builder.build(builder.loaded_rows(graph), in, authorities, hubs, std::move(to_authority));
+  const Graph turned = transposed(graph, comm);
+  SpmvOperator second = builder.build(builder.loaded_rows(turned), out, hubs, authorities, std::move(to_hub));
+  return {std::move(first), std::move(second)};
+}
+
+template <class S>
+SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOptions& options,
+                                            Backend<S>& backend, Communicator& comm) {
+  if (graph.num_vertices > kMaxVertices / 2)
+    throw ResourceError(
+        "the block form of HITS doubles the vertices past the limit; use --update alternating");
+  const OperatorBuilder<S> builder{options, backend, comm};
+  // Row v (authority) reads the hubs that point to v: in-degree; row n + u reads what u points to:
+  // out-degree. Column v is read by the hubs that point to v: in-degree again; column n + u: out-degree.
+  std::vector<std::uint64_t> lengths = in_degrees(graph, comm);
+  const std::vector<std::uint64_t> out = out_degrees(graph, comm);
+  lengths.insert(lengths.end(), out.begin(), out.end());
+  SpmvPlan plan = builder.plan(lengths, lengths);
+  const VectorSpace space = builder.space(lengths, lengths, plan.kernel);
+  const Graph turned = transposed(graph, comm);
+  LoadedRows loaded = builder.loaded_rows(graph);
+  loaded.second = &turned;
+  loaded.first_column_shift = static_cast<VertexId>(graph.num_vertices);
+  return builder.build(loaded, lengths, space, space, std::move(plan));
+}
+
+template <class S>
+Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
+  Buffer<S> x = backend_->template allocate<S>(num_slots_ * num_vectors);
+  backend_->fill(x, S{0});
+  return x;
+}
+
+template <class S>
+void SpmvOperator<S>::replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
+                                unsigned num_vectors) {
+  if (comm_->size() == 1) {
+    backend_->scatter_scaled(local, scale, input_slots_, input_slots_.size(), num_vectors, x);
+    return;
+  }
+  const std::uint64_t mine = inputs_->with_slot[comm_->rank()];
+  if (received_.size() < input_slots_.size() * num_vectors) {
+    received_ = backend_->template allocate<S>(input_slots_.size() * num_vectors);
+    send_ = backend_->template allocate<S>(mine * num_vectors);
+  }
+  backend_->scale_rows(local, scale, mine, num_vectors, send_);
+  backend_->synchronize();
+  std::vector<std::uint64_t> counts = inputs_->with_slot;
+  for (std::uint64_t& count : counts) count *= num_vectors;
+  all_gather<S>(*comm_, send_.span().first(mine * num_vectors),
+                received_.span().first(input_slots_.size() * num_vectors), counts);
+  backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+}
+
+template <class S>
+void SpmvOperator<S>::apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) {
+  matrix_->apply(x, y, num_vectors);
+}
+
+template <class S>
+Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
+  require(original.size() == num_rows(), "a vector in original order has one entry for each row");
+  const auto rows = local_rows();
+  std::vector<S> host(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) host[i] = static_cast<S>(original[rows[i]]);
+  Buffer<S> local = backend_->template allocate<S>(rows.size());
+  backend_->upload(host.data(), local.data(), local.size_bytes());
+  return local;
+}
+
+template <class S>
+std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors,
+                                                 unsigned q) const {
+  std::vector<S> host(local.size());
+  backend_->download(local.data(), host.data(), local.size_bytes());
+  std::vector<S> mine(num_local_rows()), all(num_rows());
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = host[i * num_vectors + q];
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()));
+  for (int r = 0; r < comm_->size(); ++r) counts[r] = rows_->of_rank(r).size();
+  all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
+  std::vector<double> original(num_rows());
+  for (std::size_t i = 0; i < all.size(); ++i) original[rows_->vertices[i]] = static_cast<double>(all[i]);
+  return original;
+}
+
+template <class S>
+VertexId SpmvOperator<S>::local_index(VertexId row) const {
+  const auto rows = local_rows();
+  const auto found = std::find(rows.begin(), rows.end(), row);
+  return found == rows.end() ? kNoVertex : static_cast<VertexId>(found - rows.begin());
+}
+
+template class SpmvOperator<float>;
+template class SpmvOperator<double>;
+
+}  // namespace tessera

@@ -1,0 +1,143 @@
+#include "engine/spmv_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "engine/column_order.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+/// Elements of a workload that a row piece is assumed to be packed into.
+constexpr double kTypicalWorkloadSize = 8192;
+/// Tiling must promise at least this much, because the prediction does not see natural locality.
+constexpr double kRequiredGain = 1.05;
+
+/// Lengths in descending order, as runs of equal length.
+std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<const std::uint64_t> lengths) {
+  std::vector<std::uint64_t> small(65536, 0);
+  std::map<std::uint64_t, std::uint64_t, std::greater<>> counts;
+  for (std::uint64_t length : lengths)
+    if (length < small.size())
+      ++small[length];
+    else
+      ++counts[length];
+  for (std::size_t length = 1; length < small.size(); ++length)
+    if (small[length] > 0) counts[length] = small[length];
+  return counts;
+}
+
+/// Share of all elements in each tile.
+std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
+                                std::uint32_t tile_columns, double num_nonzeros,
+                                std::uint64_t& num_dense_tiles) {
+  std::vector<double> shares;
+  double elements = 0, remainder = 0;
+  std::uint64_t in_tile = 0;
+  num_dense_tiles = 0;
+  for (auto [length, count] : columns) {
+    while (count > 0) {
+      if (in_tile == 0 && length <= 1) {  // algorithm 1: no further tile
+        remainder += static_cast<double>(count) * static_cast<double>(length);
+        break;
+      }
+      const std::uint64_t taken = std::min<std::uint64_t>(count, tile_columns - in_tile);
+      elements += static_cast<double>(taken) * static_cast<double>(length);
+      in_tile += taken;
+      count -= taken;
+      if (in_tile < tile_columns) continue;
+      shares.push_back(elements / num_nonzeros);
+      elements = 0;
+      in_tile = 0;
+    }
+  }
+  if (in_tile > 0) shares.push_back(elements / num_nonzeros);
+  num_dense_tiles = shares.size();
+  if (remainder > 0) shares.push_back(remainder / num_nonzeros);
+  return shares;
+}
+
+/// Expected time when elements of a row fall into tiles independently: a row of length L has a piece in a
+/// tile of share s with probability 1 - (1 - s)^L.
+double predict_tile_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
+                            const std::vector<double>& shares, const PerfTable& table) {
+  double ns = 0;
+  for (double share : shares)
+    for (auto [length, count] : rows) {
+      const double elements = share * static_cast<double>(length);
+      const double pieces =
+          -std::expm1(static_cast<double>(length) * std::log1p(-std::min(share, 1 - 1e-12)));
+      const double width = std::max(1.0, elements / pieces);
+      const double height = std::max(1.0, kTypicalWorkloadSize / width);
+      ns += static_cast<double>(count) * elements * 1e9 /
+            table.elements_per_second(static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height));
+    }
+  return ns * 1e-9;
+}
+
+/// Plain CSR in the order as given: the k-th longest column competes for cache with the k - 1 longer ones,
+/// each in a line of its own.
+double predict_csr_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
+                           std::uint64_t num_rows, std::uint64_t num_columns, const PerfTable& table) {
+  constexpr double kLineBytes = 64;
+  const double x_bytes = static_cast<double>(num_columns) * sizeof(float);
+  double ns = static_cast<double>(num_rows) * table.csr_ns_per_row, before = 0;
+  for (auto [length, count] : columns) {
+    const double footprint = std::min(x_bytes, (before + static_cast<double>(count) / 2) * kLineBytes);
+    ns += static_cast<double>(count) * static_cast<double>(length) * table.csr_ns_per_element(footprint);
+    before += static_cast<double>(count);
+  }
+  return ns * 1e-9;
+}
+
+std::string reason_text(const SpmvPlan& plan, bool asked) {
+  char text[160];
+  const char* what = asked ? "as asked" : "predicted to be faster";
+  std::snprintf(text, sizeof text, "%s %s: tile-composite %.3g ms, plain CSR %.3g ms a product on one thread",
+                to_string(plan.kernel), what, plan.predicted_tile_seconds * 1e3,
+                plan.predicted_csr_seconds * 1e3);
+  return text;
+}
+
+}  // namespace
+
+const char* to_string(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::automatic:
+      return "auto";
+    case KernelKind::tile_composite:
+      return "tile-composite";
+    case KernelKind::csr:
+      return "csr";
+  }
+  throw InternalError("unknown kernel");
+}
+
+SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
+                     std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
+                     const PerfTable& table) {
+  const auto columns = length_counts(column_lengths), rows = length_counts(row_lengths);
+  double num_nonzeros = 0;
+  for (auto [length, count] : columns)
+    num_nonzeros += static_cast<double>(length) * static_cast<double>(count);
+  SpmvPlan plan;
+  plan.kernel = asked;
+  plan.tile_columns = limits.tile_columns;
+  if (num_nonzeros > 0) {
+    const auto shares = tile_shares(columns, limits.tile_columns, num_nonzeros, plan.num_dense_tiles);
+    plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
+    plan.predicted_csr_seconds =
+        predict_csr_seconds(columns, row_lengths.size(), column_lengths.size(), table);
+  }
+  if (asked == KernelKind::automatic)
+    plan.kernel = plan.predicted_csr_seconds > kRequiredGain * plan.predicted_tile_seconds
+                      ? KernelKind::tile_composite
+                      : KernelKind::csr;
+  plan.reason = reason_text(plan, asked != KernelKind::automatic);
+  return plan;
+}
+
+}  // namespace tessera

@@ -1,0 +1,112 @@
+// The Backend over OpenMP: one line an operation. Device memory is host memory.
+#include "kernels/backend.hpp"
+
+#include <omp.h>
+
+#include <cstring>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cpu/cpu_spmv.hpp"
+#include "kernels/cpu/cpu_vector_ops.hpp"
+
+namespace tessera {
+namespace {
+
+/// 65,535 columns and the zero slot: 256 KiB of fp32, the L2 of today's cores (and the paper's tile).
+constexpr TilingLimits kCpuLimits{.tile_columns = 65535, .warp_width = kSumLanes, .max_active_warps = 64};
+
+template <class S, class Storage>
+class CpuMatrix : public Matrix<S> {
+ public:
+  explicit CpuMatrix(Storage storage) : storage_(std::move(storage)) {}
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    require(x.size() >= storage_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(y.size() >= storage_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    cpu::spmv(storage_.view(), x.data(), y.data(), num_vectors);
+  }
+
+ private:
+  Storage storage_;
+};
+
+template <class S>
+class CpuBackend : public Backend<S> {
+ public:
+  std::string name() const override { return "cpu"; }
+  std::string description() const override {
+    const int threads = omp_get_max_threads();
+    return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  }
+  TilingLimits tiling_limits() const override { return kCpuLimits; }
+
+  std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override {
+    return num_bytes == 0 ? nullptr : allocate_host(num_bytes);
+  }
+  void upload(const void* host, void* device, std::size_t num_bytes) override {
+    if (num_bytes != 0) std::memcpy(device, host, num_bytes);
+  }
+  void download(const void* device, void* host, std::size_t num_bytes) override {
+    if (num_bytes != 0) std::memcpy(host, device, num_bytes);
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
+    return std::make_unique<CpuMatrix<S, TileComposite<S>>>(std::move(matrix));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
+    return std::make_unique<CpuMatrix<S, CsrMatrix<S>>>(std::move(matrix));
+  }
+
+  void fill(Buffer<S>& vector, S value) override { cpu::fill(vector.data(), vector.size(), value); }
+  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned num_vectors,
+                  Buffer<S>& out) override {
+    cpu::scale_rows(vector.data(), scale_data(scale), count, num_vectors, out.data());
+  }
+  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
+               unsigned num_vectors, Buffer<S>& x) override {
+    cpu::scatter(values.data(), slots.data(), count, num_vectors, x.data());
+  }
+  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
+                      std::uint64_t count, unsigned num_vectors, Buffer<S>& x) override {
+    cpu::scatter_scaled(vector.data(), scale_data(scale), slots.data(), count, num_vectors, x.data());
+  }
+  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                         const Buffer<S>& scale, const ExactScale& bound, Buffer<S>& score) override {
+    return cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(), scale.data(), bound,
+                            score.data(), score.size());
+  }
+  std::vector<VectorSums> walk_update(double continue_probability, double restart, const Buffer<double>& y,
+                                      std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                      const ExactScale& bound, Buffer<S>& walk) override {
+    return cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound,
+                            walk.data(), walk.size() / num_vectors);
+  }
+  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
+                          Buffer<S>& score) override {
+    return cpu::scale_update(factor, y.data(), bound, score.data(), score.size());
+  }
+  double max_abs(const Buffer<double>& y) override { return cpu::max_abs(y.data(), y.size()); }
+  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    return cpu::sum(y.data(), y.size(), squares, bound);
+  }
+  void scale(double factor, Buffer<S>& score) override { cpu::scale(factor, score.data(), score.size()); }
+  void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
+                      Buffer<S>& out) override {
+    cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
+  }
+  void synchronize() override {}
+
+ private:
+  static const S* scale_data(const Buffer<S>* scale) { return scale == nullptr ? nullptr : scale->data(); }
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<Backend<S>> make_backend(const std::string& name) {
+  if (name == "cpu" || name == "auto") return std::make_unique<CpuBackend<S>>();
+  throw OptionError("unknown backend \"" + name + "\": this build has auto and cpu");
+}
+
+template std::unique_ptr<Backend<float>> make_backend(const std::string&);
+template std::unique_ptr<Backend<double>> make_backend(const std::string&);
+
+}  // namespace tessera

@@ -1,0 +1,60 @@
+// See run_together.hpp. Costs one small all_gather a phase when there are several ranks.
+#include "partition/run_together.hpp"
+
+#include <new>
+#include <optional>
+
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+std::optional<Error> error_of(const std::function<void()>& phase) {
+  try {
+    phase();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return ResourceError("out of memory");
+  } catch (const std::exception& error) {
+    return InternalError(error.what());
+  }
+  return std::nullopt;
+}
+
+/// The types of error.hpp, so that callers may catch by type on every rank.
+[[noreturn]] void throw_again(ErrorCategory category, const std::string& message) {
+  switch (category) {
+    case ErrorCategory::internal:
+      throw InternalError(message);
+    case ErrorCategory::usage:
+      throw OptionError(message);
+    case ErrorCategory::input:
+      throw InputError(message);
+    case ErrorCategory::resource:
+      throw ResourceError(message);
+    case ErrorCategory::interrupted:
+      break;
+  }
+  throw Error(category, message);
+}
+
+}  // namespace
+
+void run_together(Communicator& comm, const std::function<void()>& phase) {
+  const std::optional<Error> mine = error_of(phase);
+  if (comm.size() == 1) {
+    if (mine) throw_again(mine->category(), mine->what());
+    return;
+  }
+  const std::vector<std::uint64_t> categories =
+      all_gather(comm, mine ? static_cast<std::uint64_t>(mine->category()) : 0);
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (categories[rank] == 0) continue;
+    std::string message = rank == comm.rank() ? mine->what() : std::string();
+    comm.broadcast(message, rank);
+    throw_again(static_cast<ErrorCategory>(categories[rank]), message);
+  }
+}
+
+}  // namespace tessera

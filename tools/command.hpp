@@ -1,0 +1,55 @@
+// One subcommand of the program: its options and what it does.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/option_table.hpp"
+#include "tools/session.hpp"
+
+namespace tessera::cli {
+
+class Command {
+ public:
+  Command(std::string name, std::string summary, std::vector<std::string> examples);
+  virtual ~Command() = default;
+  Command(const Command&) = delete;  // the table points into the command
+  Command& operator=(const Command&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  OptionTable& options() { return options_; }
+  const GeneralOptions& general() const { return general_; }
+  std::string help() const;
+
+  /// Rules between options; called once all are set. Throws OptionError.
+  virtual void check_options() const {}
+  /// Collective; the exit code. Errors are thrown.
+  virtual int run(Session& session) = 0;
+
+ protected:
+  /// --report, --threads, --quiet and so on; each command adds them after its own.
+  void add_general_options(bool with_dry_run);
+  std::string name_, summary_;
+  std::vector<std::string> examples_;
+  OptionTable options_;
+  GeneralOptions general_;
+};
+
+struct CommandEntry {
+  const char* name;
+  std::unique_ptr<Command> (*make)();
+};
+/// All commands, in the order of the help.
+std::span<const CommandEntry> all_commands();
+
+std::unique_ptr<Command> make_pagerank_command();
+std::unique_ptr<Command> make_hits_command();
+std::unique_ptr<Command> make_rwr_command();
+std::unique_ptr<Command> make_stats_command();
+std::unique_ptr<Command> make_convert_command();
+std::unique_ptr<Command> make_generate_command();
+std::unique_ptr<Command> make_tune_command();
+
+}  // namespace tessera::cli

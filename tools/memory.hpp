@@ -1,0 +1,19 @@
+// Memory of this process and of the machine.
+#pragma once
+#include <cstdint>
+
+#include "partition/communicator.hpp"
+
+namespace tessera::cli {
+
+std::uint64_t peak_memory_bytes();  ///< largest resident size so far
+
+/// What this process may still take: the least of the machine's available memory, its cgroup's limit and
+/// its address space limit, without swap.
+std::uint64_t available_memory_bytes();
+
+/// Throws the same ResourceError on all ranks when some rank has less than `needed_bytes`, with both
+/// numbers. `what`: "packing the matrix". Collective. Ranks of one machine share its memory.
+void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm);
+
+}  // namespace tessera::cli

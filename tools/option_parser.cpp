@@ -1,0 +1,164 @@
+#include "tools/option_parser.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <map>
+
+#include "tools/config_file.hpp"
+
+namespace po = boost::program_options;
+
+namespace tessera::cli {
+namespace {
+
+struct Given {
+  std::string source;  ///< "command line" or "config FILE"
+  std::string place;   ///< front of an error message
+  std::vector<std::string> values;
+};
+using GivenByName = std::map<std::string, Given>;
+
+po::options_description boost_options(const OptionTable& table) {
+  po::options_description description;
+  const auto add = [&](const std::string& name, char letter, bool is_flag) {
+    const std::string spec = letter ? name + "," + letter : name;
+    auto* value = po::value<std::string>();
+    description.add_options()(spec.c_str(), is_flag ? value->implicit_value("yes") : value, "");
+  };
+  for (const Option& option : table.options())
+    if (!option.positional) add(option.name, option.letter, option.kind == OptionKind::flag);
+  add("config", 0, false);
+  add("print-config", 0, true);
+  add("help", 'h', true);
+  return description;
+}
+
+[[noreturn]] void throw_unknown_option(const std::string& typed, const Command& command,
+                                       const po::options_description& description) {
+  std::vector<std::string> names;
+  for (const auto& option : description.options()) names.push_back("--" + option->long_name());
+  throw OptionError(fmt::format("{}: unknown option {}{}", command.name(), typed, did_you_mean(typed, names)));
+}
+
+std::vector<po::option> tokens_of(const Command& command, const std::vector<std::string>& arguments,
+                                  const po::options_description& description) {
+  try {
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    return po::command_line_parser(arguments).options(description).style(style).run().options;
+  } catch (const po::unknown_option& error) {
+    throw_unknown_option(error.get_option_name(), command, description);
+  } catch (const po::error& error) {
+    throw OptionError(command.name() + ": " + error.what());
+  }
+}
+
+/// Values by option name from the command line; positional arguments get the names of the table.
+GivenByName from_command_line(Command& command, const std::vector<std::string>& arguments) {
+  GivenByName given;
+  std::vector<std::string> positional_names;
+  for (const Option& option : command.options().options())
+    if (option.positional) positional_names.push_back(option.name);
+  std::size_t num_positional = 0;
+  for (const po::option& token : tokens_of(command, arguments, boost_options(command.options()))) {
+    std::string name = token.string_key, place = "--" + name;
+    if (token.position_key >= 0 || name.empty()) {
+      if (num_positional == positional_names.size())
+        throw OptionError(fmt::format("{}: unexpected argument \"{}\"; an option's value may be missing before it",
+                                      command.name(), token.value.empty() ? "" : token.value.front()));
+      place = name = positional_names[num_positional++];
+    }
+    const std::string value = token.value.empty() ? "yes" : token.value.front();
+    Given& entry = given.try_emplace(name, Given{"command line", place, {}}).first->second;
+    const Option* option = command.options().find(name);
+    if (!entry.values.empty() && !(option != nullptr && option->repeatable))
+      throw OptionError(fmt::format("{}: given twice, as \"{}\" and \"{}\"", place, entry.values.front(), value));
+    entry.values.push_back(value);
+  }
+  return given;
+}
+
+/// Names that the section may hold; for "" those of all commands together.
+std::vector<std::string> names_of_section(const std::string& section, const std::string& place) {
+  std::vector<std::string> names, commands;
+  for (const CommandEntry& entry : all_commands()) {
+    commands.emplace_back(entry.name);
+    if (!section.empty() && section != entry.name) continue;
+    const auto more = entry.make()->options().config_names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  if (names.empty())
+    throw OptionError(fmt::format("{}unknown section [{}]{}", place, section, did_you_mean(section, commands)));
+  return names;
+}
+
+GivenByName from_config(Command& command, const std::string& path, const ConfigReader& read_config) {
+  GivenByName given;
+  for (const ConfigEntry& entry : parse_config(read_config(path), path)) {
+    const std::string place = fmt::format("{}:{}: ", path, entry.line);
+    const auto names = names_of_section(entry.section, place);
+    if (std::find(names.begin(), names.end(), entry.key) == names.end())
+      throw OptionError(fmt::format("{}unknown option {}{}", place, entry.key, did_you_mean(entry.key, names)));
+    const Option* option = command.options().find(entry.key);
+    if (option == nullptr || (!entry.section.empty() && entry.section != command.name())) continue;
+    // A key in the command's own section wins over a common one; twice in one place is a mistake.
+    const std::string source = fmt::format("config {}{}", path, entry.section.empty() ? "" : " [" + entry.section + "]");
+    auto [found, is_new] = given.try_emplace(entry.key, Given{source, place + entry.key, {}});
+    if (!is_new && found->second.source != source) found->second = Given{source, place + entry.key, {}};
+    if (!found->second.values.empty() && !option->repeatable)
+      throw OptionError(fmt::format("{}{}: given twice in this section", place, entry.key));
+    found->second.values.push_back(entry.value);
+  }
+  return given;
+}
+
+void apply(Command& command, const std::string& name, const Given& given) {
+  Option& option = *command.options().find(name);
+  option.clear();
+  for (const std::string& value : given.values) {
+    try {
+      option.set(value);
+    } catch (const OptionError& error) {
+      throw OptionError(given.place + ": " + error.what());
+    }
+  }
+  option.source = given.source;
+}
+
+std::string take(GivenByName& given, const std::string& name) {
+  const auto found = given.find(name);
+  if (found == given.end()) return "";
+  const std::string value = found->second.values.front();
+  given.erase(found);
+  return value;
+}
+
+}  // namespace
+
+ParseOutcome parse_options(Command& command, const std::vector<std::string>& arguments,
+                           const ConfigReader& read_config) {
+  GivenByName given = from_command_line(command, arguments);
+  if (!take(given, "help").empty()) return ParseOutcome::show_help;
+  const std::string config = take(given, "config");
+  const bool print_config = !take(given, "print-config").empty();
+  if (!config.empty())
+    for (const auto& [name, values] : from_config(command, config, read_config))
+      if (!given.contains(name)) apply(command, name, values);
+  for (const auto& [name, values] : given) apply(command, name, values);
+  for (const Option& option : command.options().options())
+    if (option.required && option.get().empty())
+      throw OptionError(fmt::format("{}: missing {}; see: tessera {} --help", command.name(),
+                                    option.placeholder, command.name()));
+  command.check_options();
+  return print_config ? ParseOutcome::print_config : ParseOutcome::run;
+}
+
+std::string config_of(Command& command) {
+  std::string text = fmt::format("# tessera {} --config THIS_FILE\n[{}]\n", command.name(), command.name());
+  for (const Option& option : command.options().options()) {
+    if (!option.in_config) continue;
+    for (const std::string& value : option.get()) text += option.name + " = " + config_value(value) + "\n";
+  }
+  return text;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,26 @@
+#include "tools/stdout_text.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "engine/io/atomic_file.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera::cli {
+
+bool stdout_reader_is_gone() {
+  pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLERR) != 0;
+}
+
+void write_stdout(const std::string& text) {
+  try {
+    AtomicFile file("-");
+    file.write(text);
+    file.commit();
+  } catch (const ResourceError&) {
+    if (!stdout_reader_is_gone()) throw;
+  }
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,23 @@
+// SIGINT and SIGTERM: the first asks the work to stop at its next step, the second (or two seconds without
+// a next step, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored, so that writes fail.
+#pragma once
+
+namespace tessera::cli {
+
+void install_signal_handlers();
+
+/// 0, or the signal that asked this process to stop.
+int stop_signal();
+inline bool stop_requested() { return stop_signal() != 0; }
+
+/// While one exists the process is not ended by the two-second limit: a file is being written and its
+/// temporary must be removed or renamed.
+class WritingScope {
+ public:
+  WritingScope();
+  ~WritingScope();
+  WritingScope(const WritingScope&) = delete;
+  WritingScope& operator=(const WritingScope&) = delete;
+};
+
+}  // namespace tessera::cli

@@ -19,8 +19,10 @@ VertexId find_string(const LabelTable& table, std::string_view text) {
   std::uint64_t low = 0, high = table.count;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (string_label(table, middle) < text) low = middle + 1;
-    else high = middle;
+    if (string_label(table, middle) < text)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low == table.count || string_label(table, low) != text) return kNoVertex;
   return static_cast<VertexId>(table.first_id + low);

@@ -41,42 +41,77 @@ struct Chunk {
   std::uint64_t first_narrow = 0, first_wide = 0, num_wide = 0;
 };
 
-/// Groups the elements of one row by tile; reused from row to row by one thread.
+/// Groups the elements of one row by tile, keeping their order inside a tile; reused from row to row.
 class RowCutter {
  public:
   RowCutter(const ColumnOrder& columns, const TileFinder& tile_of)
-      : columns_(columns), tile_of_(tile_of), counts_(columns.tiles.size(), 0) {}
-
-  /// Slots of the row's elements and the number of elements in each tile that occurs.
-  void count(const VertexId* cols, std::uint64_t length) {
-    slots_.resize(length);
-    touched_.clear();
-    for (std::uint64_t k = 0; k < length; ++k) {
-      slots_[k] = columns_.slot_of_column[cols[k]];
-      const std::uint32_t tile = tile_of_(slots_[k]);
-      if (counts_[tile]++ == 0) touched_.push_back(tile);
-    }
-    std::sort(touched_.begin(), touched_.end());
+      : columns_(columns),
+        tile_of_(tile_of),
+        counts_(columns.tiles.size(), 0),
+        positions_(counts_.size()),
+        first_tile_slots_(columns.tiles.empty() || columns.tiles[0].wide ? 0 : columns.tiles[0].num_columns) {
   }
-  /// Tiles of the row, ascending.
-  std::span<const std::uint32_t> touched() const { return touched_; }
-  std::uint32_t length(std::uint32_t tile) const { return counts_[tile]; }
-  std::span<const VertexId> slots() const { return slots_; }
-  std::uint32_t tile_of(VertexId slot) const { return tile_of_(slot); }
-  /// Replaces the count of each touched tile by what `position(tile, count)` gives, for placing.
-  template <class F>
-  void counts_to_positions(std::vector<std::uint64_t>& positions, F&& position) {
-    for (std::uint32_t tile : touched_) {
-      positions[tile] = position(tile, counts_[tile]);
-      counts_[tile] = 0;
+
+  /// Afterwards order()[i] is the position in the row of the i-th element of the grouped row, and slots()
+  /// its slot. The first tile holds most elements of a power-law graph, so it is split off without a
+  /// branch; only what is left is counted by tile.
+  void group(const VertexId* cols, std::uint64_t length) {
+    if (slots_.size() < length + 1) {
+      for (auto* array : {&slots_, &order_, &rest_slots_, &rest_order_}) array->resize(2 * length + 1);
     }
+    std::uint64_t first = 0, rest = 0;
+    for (std::uint64_t k = 0; k < length; ++k) {
+      const VertexId slot = columns_.slot_of_column[cols[k]];
+      const bool in_first = slot < first_tile_slots_;
+      slots_[first] = rest_slots_[rest] = slot;
+      order_[first] = rest_order_[rest] = static_cast<std::uint32_t>(k);
+      first += in_first;
+      rest += !in_first;
+    }
+    touched_.clear();
+    if (first > 0) {
+      touched_.push_back(0);
+      counts_[0] = static_cast<std::uint32_t>(first);
+    }
+    group_rest(first, rest);
+    length_ = length;
+  }
+  /// Tiles of the row, ascending, and how many elements each has.
+  std::span<const std::uint32_t> touched() const { return touched_; }
+  std::uint32_t count(std::uint32_t tile) const { return counts_[tile]; }
+  std::span<const VertexId> slots() const { return std::span(slots_).first(length_); }
+  std::span<const std::uint32_t> order() const { return std::span(order_).first(length_); }
+  void clear() {
+    for (std::uint32_t tile : touched_) counts_[tile] = 0;
   }
 
  private:
+  void group_rest(std::uint64_t first, std::uint64_t rest) {
+    for (std::uint64_t i = 0; i < rest; ++i) {
+      const std::uint32_t tile = tile_of_(rest_slots_[i]);
+      if (counts_[tile]++ == 0) touched_.push_back(tile);
+    }
+    std::sort(touched_.begin(), touched_.end());
+    std::uint64_t next = first;
+    for (std::uint32_t tile : touched_) {
+      if (tile == 0 && first > 0) continue;
+      positions_[tile] = next;
+      next += counts_[tile];
+    }
+    for (std::uint64_t i = 0; i < rest; ++i) {
+      const std::uint64_t position = positions_[tile_of_(rest_slots_[i])]++;
+      slots_[position] = rest_slots_[i];
+      order_[position] = rest_order_[i];
+    }
+  }
+
   const ColumnOrder& columns_;
   const TileFinder& tile_of_;
   std::vector<std::uint32_t> counts_, touched_;
-  std::vector<VertexId> slots_;
+  std::vector<std::uint64_t> positions_;
+  std::vector<VertexId> slots_, rest_slots_;
+  std::vector<std::uint32_t> order_, rest_order_;
+  std::uint64_t first_tile_slots_ = 0, length_ = 0;
 };
 
 template <class S>
@@ -125,45 +160,52 @@ class Cutting {
   }
 
   void cut_chunk(std::size_t c, RowCutter& cutter) {
+    constexpr std::uint64_t kAhead = 8;  // rows lie scattered: fetch the next ones early
     Chunk& chunk = chunks_[c];
     chunk.pieces_of_tile.assign(columns_.tiles.size(), 0);
-    std::vector<std::uint64_t> positions(columns_.tiles.size(), 0);
     std::uint64_t next_narrow = chunk.first_narrow;
     for (std::uint64_t i = first_row_[c]; i < first_row_[c + 1]; ++i) {
-      cutter.count(csr_.col_indices + row_begin(i), row_length(i));
-      for (std::uint32_t tile : cutter.touched()) {
-        chunk.pieces.push_back({static_cast<VertexId>(i), tile, cutter.length(tile)});
-        ++chunk.pieces_of_tile[tile];
+      if (i + 2 * kAhead < first_row_[c + 1]) {
+        __builtin_prefetch(csr_.row_offsets + rows_[i + 2 * kAhead]);
+        __builtin_prefetch(csr_.col_indices + row_begin(i + kAhead));
       }
-      cutter.counts_to_positions(positions, [&](std::uint32_t tile, std::uint32_t count) {
-        std::uint64_t& next = columns_.tiles[tile].wide ? chunk.num_wide : next_narrow;
-        next += count;
-        return next - count;
-      });
-      place(c, i, cutter, positions);
+      cutter.group(csr_.col_indices + row_begin(i), row_length(i));
+      std::uint64_t from = 0;
+      for (std::uint32_t tile : cutter.touched()) {
+        const std::uint32_t count = cutter.count(tile);
+        chunk.pieces.push_back({static_cast<VertexId>(i), tile, count});
+        ++chunk.pieces_of_tile[tile];
+        if (columns_.tiles[tile].wide)
+          place_wide(c, i, cutter, from, tile);
+        else
+          place_narrow(i, cutter, from, tile, next_narrow);
+        from += count;
+      }
+      cutter.clear();
     }
   }
 
-  void place(std::size_t c, std::uint64_t i, const RowCutter& cutter, std::vector<std::uint64_t>& positions) {
-    const auto slots = cutter.slots();
-    if (!wide_.empty()) wide_[c].resize(chunks_[c].num_wide);
-    if (!wide_.empty() && csr_.values != nullptr) wide_values_[c].resize(chunks_[c].num_wide);
-    for (std::uint64_t k = 0; k < slots.size(); ++k) {
-      const std::uint32_t tile = cutter.tile_of(slots[k]);
-      const std::uint64_t offset = slots[k] - columns_.tiles[tile].first_slot;
-      const std::uint64_t position = positions[tile]++;
-      const bool wide = columns_.tiles[tile].wide;
-      if (wide)
-        wide_[c][position] = static_cast<std::uint32_t>(offset);
-      else
-        result_.offsets16[position] = static_cast<std::uint16_t>(offset);
-      if (csr_.values == nullptr) continue;
-      const S value = static_cast<S>(csr_.values[row_begin(i) + k]);
-      if (wide)
-        wide_values_[c][position] = value;
-      else
-        result_.values16[position] = value;
+  void place_narrow(std::uint64_t i, const RowCutter& cutter, std::uint64_t from, std::uint32_t tile,
+                    std::uint64_t& next) {
+    const std::uint64_t first_slot = columns_.tiles[tile].first_slot, count = cutter.count(tile);
+    const VertexId* slots = cutter.slots().data() + from;
+    for (std::uint64_t k = 0; k < count; ++k)
+      result_.offsets16[next + k] = static_cast<std::uint16_t>(slots[k] - first_slot);
+    if (csr_.values != nullptr)
+      for (std::uint64_t k = 0; k < count; ++k)
+        result_.values16[next + k] = static_cast<S>(csr_.values[row_begin(i) + cutter.order()[from + k]]);
+    next += count;
+  }
+
+  void place_wide(std::size_t c, std::uint64_t i, const RowCutter& cutter, std::uint64_t from,
+                  std::uint32_t tile) {
+    const std::uint32_t count = cutter.count(tile);
+    for (std::uint64_t k = from; k < from + count; ++k) {
+      wide_[c].push_back(static_cast<std::uint32_t>(cutter.slots()[k] - columns_.tiles[tile].first_slot));
+      if (csr_.values != nullptr)
+        wide_values_[c].push_back(static_cast<S>(csr_.values[row_begin(i) + cutter.order()[k]]));
     }
+    chunks_[c].num_wide += count;
   }
 
   void collect_wide() {

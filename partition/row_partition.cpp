@@ -18,7 +18,7 @@ std::vector<VertexId> longest_first(std::span<const std::uint64_t> lengths) {
   std::vector<VertexId> order(lengths.size()), next(lengths.size());
   std::iota(order.begin(), order.end(), VertexId{0});
   const std::uint64_t longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
-  for (int shift = 0; shift < std::bit_width(longest); shift += kDigitBits) {
+  for (int shift = 0; shift < static_cast<int>(std::bit_width(longest)); shift += kDigitBits) {
     constexpr std::uint64_t kMask = (1u << kDigitBits) - 1;
     std::array<std::uint64_t, kMask + 1> position{};
     auto digit = [&](VertexId row) { return kMask - ((lengths[row] >> shift) & kMask); };

@@ -28,11 +28,18 @@ std::string unquoted(const std::string& value, const std::string& place) {
     }
     const char escaped = i + 2 < value.size() ? value[++i] : '\0';
     switch (escaped) {
-      case 'n': result += '\n'; break;
-      case 't': result += '\t'; break;
+      case 'n':
+        result += '\n';
+        break;
+      case 't':
+        result += '\t';
+        break;
       case '"':
-      case '\\': result += escaped; break;
-      default: throw OptionError(place + "expected one of \\n \\t \\\" \\\\ in the quoted value " + value);
+      case '\\':
+        result += escaped;
+        break;
+      default:
+        throw OptionError(place + "expected one of \\n \\t \\\" \\\\ in the quoted value " + value);
     }
   }
   return result;
@@ -58,7 +65,8 @@ std::vector<ConfigEntry> parse_config(const std::string& text, const std::string
     const std::size_t equals = line.find('=');
     const std::string key = trimmed(std::string_view(line).substr(0, equals));
     if (equals == std::string::npos || key.empty())
-      throw OptionError(fmt::format("{}expected \"option = value\" or \"[command]\", found \"{}\"", place, line));
+      throw OptionError(
+          fmt::format("{}expected \"option = value\" or \"[command]\", found \"{}\"", place, line));
     std::string value = trimmed(std::string_view(line).substr(equals + 1));
     if (is_quoted(value)) value = unquoted(value, place);
     entries.push_back({section, key, value, line_number});
@@ -73,9 +81,12 @@ std::string config_value(const std::string& value) {
   std::string result = "\"";
   for (char byte : value) {
     if (byte == '"' || byte == '\\') result += '\\';
-    if (byte == '\n') result += "\\n";
-    else if (byte == '\t') result += "\\t";
-    else result += byte;
+    if (byte == '\n')
+      result += "\\n";
+    else if (byte == '\t')
+      result += "\\t";
+    else
+      result += byte;
   }
   return result + "\"";
 }

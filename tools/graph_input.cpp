@@ -10,42 +10,52 @@ namespace tessera::cli {
 
 void add_graph_options(OptionTable& table, GraphOptions& options) {
   table.group("Input");
-  Option& graph = table.positional("graph", options.path, "edge list, Matrix Market, cache ... or - (standard input)");
+  Option& graph =
+      table.positional("graph", options.path, "edge list, Matrix Market, cache ... or - (standard input)");
   graph.placeholder = "GRAPH";
   table.choice<InputFormat>("format", options.format,
-                            {{"auto", InputFormat::automatic}, {"edge-list", InputFormat::edge_list},
-                             {"csv", InputFormat::csv}, {"konect", InputFormat::konect},
-                             {"mtx", InputFormat::matrix_market}, {"cache", InputFormat::cache}},
+                            {{"auto", InputFormat::automatic},
+                             {"edge-list", InputFormat::edge_list},
+                             {"csv", InputFormat::csv},
+                             {"konect", InputFormat::konect},
+                             {"mtx", InputFormat::matrix_market},
+                             {"cache", InputFormat::cache}},
                             "what the file is; auto looks at its content");
-  table.add({.name = "delimiter", .placeholder = "BYTE",
+  table.add({.name = "delimiter",
+             .placeholder = "BYTE",
              .help = "between columns: one byte, or tab, comma, space, semicolon, or auto",
              .set = [&options](const std::string& text) { options.delimiter = parse_delimiter(text); },
              .get = [&options] { return std::vector<std::string>{delimiter_text(options.delimiter)}; }});
-  table.choice<HeaderLine>("header", options.header,
-                           {{"auto", HeaderLine::automatic}, {"yes", HeaderLine::yes}, {"no", HeaderLine::no}},
-                           "whether the first line names the columns");
+  table.choice<HeaderLine>(
+      "header", options.header,
+      {{"auto", HeaderLine::automatic}, {"yes", HeaderLine::yes}, {"no", HeaderLine::no}},
+      "whether the first line names the columns");
   table.text("columns", "SRC,DST[,W]", options.columns,
              "which columns to use: numbers from 1, or names of the header line");
-  table.choice<LabelChoice>("labels", options.labels,
-                            {{"auto", LabelChoice::automatic}, {"int", LabelChoice::integer},
-                             {"string", LabelChoice::string}},
-                            "what node labels are; auto: integers when all of them are");
+  table.choice<LabelChoice>(
+      "labels", options.labels,
+      {{"auto", LabelChoice::automatic}, {"int", LabelChoice::integer}, {"string", LabelChoice::string}},
+      "what node labels are; auto: integers when all of them are");
   table.flag("weighted", options.weighted, "use the third column as weight");
   table.flag("unweighted", options.unweighted, "ignore weights that the file declares");
   table.flag("undirected", options.undirected, "add the reverse of each edge");
   table.flag("directed", options.directed, "do not, although the file declares the graph undirected");
   table.flag("reverse", options.reverse, "a line \"u v\" means an edge from v to u");
-  table.choice<Duplicates>("duplicates", options.duplicates,
-                           {{"merge", Duplicates::merge}, {"keep", Duplicates::keep}, {"drop", Duplicates::drop}},
-                           "repeated edges: merge (once; weights are added), keep, or drop (the first stays)");
+  table.choice<Duplicates>(
+      "duplicates", options.duplicates,
+      {{"merge", Duplicates::merge}, {"keep", Duplicates::keep}, {"drop", Duplicates::drop}},
+      "repeated edges: merge (once; weights are added), keep, or drop (the first stays)");
   table.choice<SelfLoops>("self-loops", options.self_loops,
-                          {{"keep", SelfLoops::keep}, {"drop", SelfLoops::drop}}, "edges from a node to itself");
+                          {{"keep", SelfLoops::keep}, {"drop", SelfLoops::drop}},
+                          "edges from a node to itself");
   table.text("member", "NAME", options.archive_member, "which file of an archive");
 }
 
 void check_graph_options(const GraphOptions& options) {
-  if (options.weighted && options.unweighted) throw OptionError("--weighted and --unweighted exclude each other");
-  if (options.undirected && options.directed) throw OptionError("--undirected and --directed exclude each other");
+  if (options.weighted && options.unweighted)
+    throw OptionError("--weighted and --unweighted exclude each other");
+  if (options.undirected && options.directed)
+    throw OptionError("--undirected and --directed exclude each other");
 }
 
 Graph load_input(const GraphOptions& options, Session& session) {
@@ -58,8 +68,9 @@ Graph load_input(const GraphOptions& options, Session& session) {
   session.report()["graph"] = graph_json(graph);
   const GraphFacts& facts = graph.facts;
   for (const std::string& note : facts.notes) log_info(note);
-  log_detail(fmt::format("{}: {}, compression {}, labels {}, {} lines, {} edges read", input_name(options.path),
-                         facts.format, facts.compression, facts.label_choice, facts.lines_read, facts.edges_read));
+  log_detail(fmt::format("{}: {}, compression {}, labels {}, {} lines, {} edges read",
+                         input_name(options.path), facts.format, facts.compression, facts.label_choice,
+                         facts.lines_read, facts.edges_read));
   log_detail(fmt::format("{} self-loops ({} dropped), {} duplicate edges, {} zero weights", facts.self_loops,
                          facts.self_loops_dropped, facts.duplicate_edges, facts.zero_weights));
   return graph;
@@ -78,7 +89,8 @@ void check_one_stdin(const std::vector<std::pair<std::string, std::string>>& nam
   for (const auto& [name, path] : name_and_path) {
     if (path != "-") continue;
     if (!first.empty())
-      throw OptionError(fmt::format("{} and {} are both \"-\", but there is one standard input", first, name));
+      throw OptionError(
+          fmt::format("{} and {} are both \"-\", but there is one standard input", first, name));
     first = name;
   }
 }

@@ -19,9 +19,10 @@ bool line_is_shown = false;
 std::shared_ptr<spdlog::logger>& logger() {
   static std::shared_ptr<spdlog::logger> instance = [] {
     const char* term = std::getenv("TERM");
-    const bool colour = std::getenv("NO_COLOR") == nullptr && (term == nullptr || std::string(term) != "dumb");
-    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(
-        colour ? spdlog::color_mode::automatic : spdlog::color_mode::never);
+    const bool colour =
+        std::getenv("NO_COLOR") == nullptr && (term == nullptr || std::string(term) != "dumb");
+    auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colour ? spdlog::color_mode::automatic
+                                                                             : spdlog::color_mode::never);
     auto made = std::make_shared<spdlog::logger>("tessera", sink);
     made->set_pattern("%^%n: %l:%$ %v");
     return made;
@@ -40,9 +41,12 @@ void log(spdlog::level::level_enum level, const std::string& message) {
 void start_log(LogLevel level, bool is_root) {
   if (!is_root) return logger()->set_level(spdlog::level::off);
   switch (level) {
-    case LogLevel::errors: return logger()->set_level(spdlog::level::err);
-    case LogLevel::normal: return logger()->set_level(spdlog::level::info);
-    case LogLevel::verbose: return logger()->set_level(spdlog::level::debug);
+    case LogLevel::errors:
+      return logger()->set_level(spdlog::level::err);
+    case LogLevel::normal:
+      return logger()->set_level(spdlog::level::info);
+    case LogLevel::verbose:
+      return logger()->set_level(spdlog::level::debug);
   }
 }
 

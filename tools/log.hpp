@@ -10,8 +10,8 @@ enum class LogLevel { errors, normal, verbose };
 void start_log(LogLevel level, bool is_root);
 void log_error(const std::string& message);
 void log_warning(const std::string& message);
-void log_info(const std::string& message);     ///< shown unless --quiet
-void log_detail(const std::string& message);   ///< shown with --verbose
+void log_info(const std::string& message);    ///< shown unless --quiet
+void log_detail(const std::string& message);  ///< shown with --verbose
 /// An error that this rank alone has met; shown whatever the rank.
 void log_error_of_rank(int rank, const std::string& message);
 

@@ -10,6 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
+#include "tools/threads.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -66,12 +67,14 @@ std::uint64_t available_memory_bytes() {
 }
 
 void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm) {
-  const std::uint64_t available = available_memory_bytes();
+  const auto sharing = static_cast<std::uint64_t>(std::min(comm.size(), processes_on_this_machine()));
+  const std::uint64_t available = available_memory_bytes() / sharing;
   run_together(comm, [&] {
     if (needed_bytes <= available) return;
-    throw ResourceError(fmt::format("{} needs {} bytes more on each process, but {} are available; use more "
-                                    "machines, --precision f32 or a machine with more memory",
-                                    what, needed_bytes, available));
+    throw ResourceError(
+        fmt::format("{} needs {} bytes more on each process, but {} are available; use more machines, "
+                    "--precision f32 or a machine with more memory",
+                    what, needed_bytes, available));
   });
 }
 

@@ -13,7 +13,7 @@ std::uint64_t peak_memory_bytes();  ///< largest resident size so far
 std::uint64_t available_memory_bytes();
 
 /// Throws the same ResourceError on all ranks when some rank has less than `needed_bytes`, with both
-/// numbers. `what`: "packing the matrix". Collective. Ranks of one machine share its memory.
+/// numbers. `what`: "packing the matrix". Collective. Processes of one machine get equal shares.
 void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm);
 
 }  // namespace tessera::cli

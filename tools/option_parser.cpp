@@ -37,7 +37,8 @@ po::options_description boost_options(const OptionTable& table) {
                                        const po::options_description& description) {
   std::vector<std::string> names;
   for (const auto& option : description.options()) names.push_back("--" + option->long_name());
-  throw OptionError(fmt::format("{}: unknown option {}{}", command.name(), typed, did_you_mean(typed, names)));
+  throw OptionError(
+      fmt::format("{}: unknown option {}{}", command.name(), typed, did_you_mean(typed, names)));
 }
 
 std::vector<po::option> tokens_of(const Command& command, const std::vector<std::string>& arguments,
@@ -63,15 +64,17 @@ GivenByName from_command_line(Command& command, const std::vector<std::string>& 
     std::string name = token.string_key, place = "--" + name;
     if (token.position_key >= 0 || name.empty()) {
       if (num_positional == positional_names.size())
-        throw OptionError(fmt::format("{}: unexpected argument \"{}\"; an option's value may be missing before it",
-                                      command.name(), token.value.empty() ? "" : token.value.front()));
+        throw OptionError(
+            fmt::format("{}: unexpected argument \"{}\"; an option's value may be missing before it",
+                        command.name(), token.value.empty() ? "" : token.value.front()));
       place = name = positional_names[num_positional++];
     }
     const std::string value = token.value.empty() ? "yes" : token.value.front();
     Given& entry = given.try_emplace(name, Given{"command line", place, {}}).first->second;
     const Option* option = command.options().find(name);
     if (!entry.values.empty() && !(option != nullptr && option->repeatable))
-      throw OptionError(fmt::format("{}: given twice, as \"{}\" and \"{}\"", place, entry.values.front(), value));
+      throw OptionError(
+          fmt::format("{}: given twice, as \"{}\" and \"{}\"", place, entry.values.front(), value));
     entry.values.push_back(value);
   }
   return given;
@@ -87,7 +90,8 @@ std::vector<std::string> names_of_section(const std::string& section, const std:
     names.insert(names.end(), more.begin(), more.end());
   }
   if (names.empty())
-    throw OptionError(fmt::format("{}unknown section [{}]{}", place, section, did_you_mean(section, commands)));
+    throw OptionError(
+        fmt::format("{}unknown section [{}]{}", place, section, did_you_mean(section, commands)));
   return names;
 }
 
@@ -97,11 +101,13 @@ GivenByName from_config(Command& command, const std::string& path, const ConfigR
     const std::string place = fmt::format("{}:{}: ", path, entry.line);
     const auto names = names_of_section(entry.section, place);
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
-      throw OptionError(fmt::format("{}unknown option {}{}", place, entry.key, did_you_mean(entry.key, names)));
+      throw OptionError(
+          fmt::format("{}unknown option {}{}", place, entry.key, did_you_mean(entry.key, names)));
     const Option* option = command.options().find(entry.key);
     if (option == nullptr || (!entry.section.empty() && entry.section != command.name())) continue;
     // A key in the command's own section wins over a common one; twice in one place is a mistake.
-    const std::string source = fmt::format("config {}{}", path, entry.section.empty() ? "" : " [" + entry.section + "]");
+    const std::string source =
+        fmt::format("config {}{}", path, entry.section.empty() ? "" : " [" + entry.section + "]");
     auto [found, is_new] = given.try_emplace(entry.key, Given{source, place + entry.key, {}});
     if (!is_new && found->second.source != source) found->second = Given{source, place + entry.key, {}};
     if (!found->second.values.empty() && !option->repeatable)

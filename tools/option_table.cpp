@@ -23,26 +23,35 @@ Option& OptionTable::positional(const std::string& name, std::string& target, co
 }
 
 Option& OptionTable::flag(const std::string& name, bool& target, const std::string& help) {
-  return add({.name = name, .help = help, .kind = OptionKind::flag,
+  return add({.name = name,
+              .help = help,
+              .kind = OptionKind::flag,
               .set = [&target](const std::string& text) { target = parse_yes_no(text); },
               .get = [&target] { return std::vector<std::string>{target ? "yes" : "no"}; }});
 }
 
 Option& OptionTable::text(const std::string& name, const std::string& placeholder, std::string& target,
                           const std::string& help) {
-  return add({.name = name, .placeholder = placeholder, .help = help,
-              .set = [&target](const std::string& text) {
-                if (text.empty()) throw OptionError("expected a value, found an empty one");
-                target = text;
-              },
-              .get = [&target] {
-                return target.empty() ? std::vector<std::string>{} : std::vector<std::string>{target};
-              }});
+  return add({.name = name,
+              .placeholder = placeholder,
+              .help = help,
+              .set =
+                  [&target](const std::string& text) {
+                    if (text.empty()) throw OptionError("expected a value, found an empty one");
+                    target = text;
+                  },
+              .get =
+                  [&target] {
+                    return target.empty() ? std::vector<std::string>{} : std::vector<std::string>{target};
+                  }});
 }
 
 Option& OptionTable::texts(const std::string& name, const std::string& placeholder,
                            std::vector<std::string>& target, const std::string& help) {
-  return add({.name = name, .placeholder = placeholder, .help = help, .repeatable = true,
+  return add({.name = name,
+              .placeholder = placeholder,
+              .help = help,
+              .repeatable = true,
               .set = [&target](const std::string& text) { target.push_back(text); },
               .clear = [&target] { target.clear(); },
               .get = [&target] { return target; }});
@@ -50,14 +59,20 @@ Option& OptionTable::texts(const std::string& name, const std::string& placehold
 
 Option& OptionTable::number(const std::string& name, double& target, const Range& range,
                             const std::string& help) {
-  return add({.name = name, .placeholder = "X", .help = help, .kind = OptionKind::number,
+  return add({.name = name,
+              .placeholder = "X",
+              .help = help,
+              .kind = OptionKind::number,
               .set = [&target, range](const std::string& text) { target = parse_number(text, range); },
               .get = [&target] { return std::vector<std::string>{number_text(target)}; }});
 }
 
 Option& OptionTable::count(const std::string& name, std::optional<std::uint64_t>& target, std::uint64_t low,
                            const std::string& help) {
-  return add({.name = name, .placeholder = "N", .help = help, .kind = OptionKind::number,
+  return add({.name = name,
+              .placeholder = "N",
+              .help = help,
+              .kind = OptionKind::number,
               .set = [&target, low](const std::string& text) { target = parse_count(text, low); },
               .get = [&target]() -> std::vector<std::string> {
                 if (!target) return {};
@@ -100,7 +115,8 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 
 std::string option_head(const Option& option) {
   if (option.positional) return option.placeholder;
-  std::string head = option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : "--" + option.name;
+  std::string head =
+      option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : "--" + option.name;
   if (!option.placeholder.empty()) head += " " + option.placeholder;
   return head;
 }

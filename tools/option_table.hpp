@@ -19,19 +19,19 @@ namespace tessera::cli {
 enum class OptionKind { text, number, flag };
 
 struct Option {
-  std::string name, placeholder, help;
+  std::string name{}, placeholder{}, help{};
   OptionKind kind = OptionKind::text;
-  char letter = 0;              ///< short form, as in -o
-  bool positional = false;      ///< given without its name on the command line
-  bool required = false;        ///< positional only
+  char letter = 0;          ///< short form, as in -o
+  bool positional = false;  ///< given without its name on the command line
+  bool required = false;    ///< positional only
   bool repeatable = false;
-  bool in_config = true;        ///< may stand in a config file and belongs to the report
-  std::string group;            ///< heading in the help
-  std::function<void(const std::string&)> set;     ///< throws OptionError without the option's name
-  std::function<void()> clear = [] {};             ///< repeatable: before the first set
-  std::function<std::vector<std::string>()> get;   ///< values in force; empty: not given and no default
-  std::vector<std::string> defaults;               ///< get() before anything was set
-  std::string source = "default";                  ///< or "config FILE", "command line"
+  bool in_config = true;                            ///< may stand in a config file and belongs to the report
+  std::string group{};                              ///< heading in the help
+  std::function<void(const std::string&)> set{};    ///< throws OptionError without the option's name
+  std::function<void()> clear = [] {};              ///< repeatable: before the first set
+  std::function<std::vector<std::string>()> get{};  ///< values in force; empty: not given and no default
+  std::vector<std::string> defaults{};              ///< get() before anything was set
+  std::string source = "default";                   ///< or "config FILE", "command line"
 };
 
 /// Allowed words of an option and what each stands for; the first of equal values is the one printed.
@@ -57,14 +57,17 @@ class OptionTable {
   template <class Int>
   Option& count(const std::string& name, Int& target, std::uint64_t low, std::uint64_t high,
                 const std::string& help, std::optional<Int> unset = std::nullopt) {
-    return add({.name = name, .placeholder = "N", .help = help, .kind = OptionKind::number,
-                .set = [&target, low, high](const std::string& text) {
-                  target = static_cast<Int>(parse_count(text, low, high));
-                },
-                .get = [&target, unset]() -> std::vector<std::string> {
-                  if (unset && target == *unset) return {};
-                  return {fmt::format("{}", target)};
-                }});
+    return add(
+        {.name = name,
+         .placeholder = "N",
+         .help = help,
+         .kind = OptionKind::number,
+         .set = [&target, low,
+                 high](const std::string& text) { target = static_cast<Int>(parse_count(text, low, high)); },
+         .get = [&target, unset]() -> std::vector<std::string> {
+           if (unset && target == *unset) return {};
+           return {fmt::format("{}", target)};
+         }});
   }
   Option& count(const std::string& name, std::optional<std::uint64_t>& target, std::uint64_t low,
                 const std::string& help);
@@ -73,13 +76,16 @@ class OptionTable {
   Option& choice(const std::string& name, E& target, const Choices<E>& choices, const std::string& help) {
     std::vector<std::string> words;
     for (const auto& [word, value] : choices) words.push_back(word);
-    return add({.name = name, .placeholder = joined(words, "|"), .help = help,
-                .set = [&target, choices, words](const std::string& text) {
-                  for (const auto& [word, value] : choices)
-                    if (word == text) return void(target = value);
-                  throw OptionError(fmt::format("expected one of {}, found \"{}\"{}", joined(words, ", "),
-                                                text, did_you_mean(text, words)));
-                },
+    return add({.name = name,
+                .placeholder = joined(words, "|"),
+                .help = help,
+                .set =
+                    [&target, choices, words](const std::string& text) {
+                      for (const auto& [word, value] : choices)
+                        if (word == text) return void(target = value);
+                      throw OptionError(fmt::format("expected one of {}, found \"{}\"{}", joined(words, ", "),
+                                                    text, did_you_mean(text, words)));
+                    },
                 .get = [&target, choices]() -> std::vector<std::string> {
                   for (const auto& [word, value] : choices)
                     if (value == target) return {word};

@@ -11,6 +11,7 @@
 #include "tools/log.hpp"
 #include "tools/session.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/terminal.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -37,7 +38,7 @@ double StepTimes::median() const {
 
 Progress::Progress(const GeneralOptions& general, bool is_root) {
   if (!is_root || general.quiet || general.no_progress) return;
-  on_terminal_ = isatty(STDERR_FILENO) == 1;
+  on_terminal_ = is_terminal(STDERR_FILENO);
   in_log_ = !on_terminal_ && general.verbose;
 }
 
@@ -91,8 +92,8 @@ IterationObserver Progress::iterating(double tolerance, int max_iterations, Step
       const double left = tolerance > 0 ? seconds_to_go(state->residuals, tolerance, times.median()) : -1;
       const std::string eta = left < 0 ? "" : fmt::format(", about {:.0f} s left", left);
       const std::string queries = step.vectors_left > 1 ? fmt::format(", {} queries", step.vectors_left) : "";
-      show(fmt::format("step {} of at most {}: change {:.3g}{}{}", step.iteration, max_iterations, step.residual,
-                       queries, eta));
+      show(fmt::format("step {} of at most {}: change {:.3g}{}{}", step.iteration, max_iterations,
+                       step.residual, queries, eta));
     }
     return !stop_requested();
   };

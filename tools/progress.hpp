@@ -14,8 +14,8 @@ struct GeneralOptions;
 
 /// Times of the steps of an iteration, measured from call to call of the observer.
 struct StepTimes {
-  std::vector<double> seconds;       ///< each step
-  std::uint64_t vector_steps = 0;    ///< products of the matrix with one vector
+  std::vector<double> seconds;     ///< each step
+  std::uint64_t vector_steps = 0;  ///< products of the matrix with one vector
   double total() const;
   double median() const;
 };

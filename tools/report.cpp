@@ -20,8 +20,10 @@ ordered_json options_json(const OptionTable& options) {
     if (!option.in_config) continue;
     const std::vector<std::string> values = option.get();
     ordered_json value;  // null: not given and no default
-    if (option.repeatable) value = values;
-    else if (!values.empty()) value = typed_value(option, values.front());
+    if (option.repeatable)
+      value = values;
+    else if (!values.empty())
+      value = typed_value(option, values.front());
     json[option.name] = {{"value", value}, {"source", option.source}};
   }
   return json;
@@ -106,7 +108,8 @@ ordered_json step_json(const StepTimes& times, std::uint64_t edges_a_step, std::
   const double steps = static_cast<double>(times.seconds.size());
   const double vector_steps = static_cast<double>(times.vector_steps);
   const double total = times.total();
-  const double bytes = steps * static_cast<double>(matrix_bytes) + vector_steps * static_cast<double>(vector_bytes);
+  const double bytes =
+      steps * static_cast<double>(matrix_bytes) + vector_steps * static_cast<double>(vector_bytes);
   const double flops = 2.0 * vector_steps * static_cast<double>(edges_a_step);
   return {{"steps", times.seconds.size()},
           {"vectors_a_step", steps > 0 ? vector_steps / steps : 0},

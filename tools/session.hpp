@@ -14,8 +14,8 @@ namespace tessera::cli {
 
 struct GeneralOptions {
   bool quiet = false, verbose = false, no_progress = false, dry_run = false;
-  int threads = 0;        ///< 0 = by the affinity mask
-  std::string report;     ///< JSON file; "" = none
+  int threads = 0;     ///< 0 = by the affinity mask
+  std::string report;  ///< JSON file; "" = none
 };
 
 class Session {

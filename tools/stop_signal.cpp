@@ -1,8 +1,8 @@
 #include "tools/stop_signal.hpp"
 
+#include <unistd.h>
 #include <csignal>
 #include <initializer_list>
-#include <unistd.h>
 
 namespace tessera::cli {
 namespace {

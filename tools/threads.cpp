@@ -22,14 +22,13 @@ int cores_of_mask() {
   return std::max(1, CPU_COUNT(&mask));
 }
 
-/// Processes of this job on this machine, as the launcher says; 1 when it does not.
-int local_processes() {
+}  // namespace
+
+int processes_on_this_machine() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
     if (const char* text = std::getenv(name)) return std::max(1, std::atoi(text));
   return 1;
 }
-
-}  // namespace
 
 int start_threads(int asked, Communicator& comm) {
   const int allowed = cores_of_mask();
@@ -37,10 +36,12 @@ int start_threads(int asked, Communicator& comm) {
   int threads = asked;
   if (threads == 0) {
     const bool shares_machine = comm.size() > 1 && allowed == online;
-    threads = shares_machine ? std::max(1, allowed / local_processes()) : allowed;
+    threads = shares_machine ? std::max(1, allowed / processes_on_this_machine()) : allowed;
     if (comm.size() > 1 && allowed == 1 && online > comm.size())
-      log_info(fmt::format("each process is bound to 1 of {} cores; for more threads: mpirun --bind-to none, "
-                           "or --map-by slot:PE=N for N threads a process", online));
+      log_info(
+          fmt::format("each process is bound to 1 of {} cores; for more threads: mpirun --bind-to none, "
+                      "or --map-by slot:PE=N for N threads a process",
+                      online));
   }
   omp_set_num_threads(threads);
   static std::unique_ptr<tbb::global_control> tbb_limit;

@@ -9,4 +9,7 @@ namespace tessera::cli {
 /// process to one of many cores. Sets the number for OpenMP and oneTBB; returns it.
 int start_threads(int asked, Communicator& comm);
 
+/// Processes of this job on this machine, as the launcher says; 1 when it does not.
+int processes_on_this_machine();
+
 }  // namespace tessera::cli

@@ -1,8 +1,8 @@
 #include "tools/version.hpp"
 
-#include <boost/version.hpp>
 #include <fmt/format.h>
 #include <omp.h>
+#include <boost/version.hpp>
 #ifdef TESSERA_HAVE_MPI
 #include <mpi.h>
 #endif
@@ -31,12 +31,9 @@ std::string mpi_text() {
 }  // namespace
 
 nlohmann::ordered_json version_json() {
-  return {{"tessera", TESSERA_VERSION},
-          {"commit", TESSERA_COMMIT},
-          {"compiler", compiler_text()},
-          {"mpi", mpi_text()},
-          {"openmp", fmt::format("{}", _OPENMP)},
-          {"boost", BOOST_LIB_VERSION}};
+  return {{"tessera", TESSERA_VERSION},           {"commit", TESSERA_COMMIT},
+          {"compiler", compiler_text()},          {"mpi", mpi_text()},
+          {"openmp", fmt::format("{}", _OPENMP)}, {"boost", BOOST_LIB_VERSION}};
 }
 
 std::string version_text() {

@@ -5,7 +5,7 @@
 
 namespace tessera::cli {
 
-std::string version_text();               ///< of `tessera --version`, several lines
-nlohmann::ordered_json version_json();    ///< the same for reports
+std::string version_text();             ///< of `tessera --version`, several lines
+nlohmann::ordered_json version_json();  ///< the same for reports
 
 }  // namespace tessera::cli

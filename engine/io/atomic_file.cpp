@@ -37,9 +37,9 @@ std::string folder_of(const std::string& path) {
 
 /// What is at the end of a path now.
 struct Target {
-  std::string path;                  ///< symbolic links followed
+  std::string path;                   ///< symbolic links followed
   std::optional<mode_t> permissions;  ///< of the file that is there
-  bool is_regular = true;            ///< or will be: nothing is there yet
+  bool is_regular = true;             ///< or will be: nothing is there yet
 };
 
 Target find_target(const std::string& path) {
@@ -48,7 +48,8 @@ Target find_target(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) fail_to_write(path, system_error_text(errno));
     if (::lstat(path.c_str(), &status) == 0)
-      fail_to_write(path, "it is a symbolic link to a file that does not exist; remove the link or create the file");
+      fail_to_write(
+          path, "it is a symbolic link to a file that does not exist; remove the link or create the file");
     if (path.back() == '/') fail_to_write(path, "the folder does not exist");
     return {path, std::nullopt, true};
   }
@@ -123,8 +124,8 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::write_at(std::uint64_t position, std::string_view bytes) {
-  require(is_regular_, "write_at needs a regular file");
   flush();
+  if (!is_regular_) fail_to_write(path_, "it is not a regular file, which this format needs");
   write_all(bytes, &position);
 }
 

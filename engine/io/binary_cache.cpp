@@ -95,6 +95,45 @@ std::array<SectionPart, kNumCacheSections> section_parts(const Graph& graph, con
   return parts;
 }
 
+/// A file written front to back that knows its position; the header comes last.
+class PaddedFile {
+ public:
+  explicit PaddedFile(const std::string& path) : file_(path) {}
+  std::uint64_t position() const { return position_; }
+  void write(std::string_view bytes) {
+    file_.write(bytes);
+    position_ += bytes.size();
+  }
+  void pad_to(std::uint64_t position) { write(std::string(position - position_, '\0')); }
+  void commit(std::string_view header) {
+    file_.write_at(0, header);
+    file_.commit();
+  }
+
+ private:
+  AtomicFile file_;
+  std::uint64_t position_ = 0;
+};
+
+/// All ranks' parts in rank order; sets the section's checksum on rank 0, which has `file`. Collective.
+void write_section(CacheSection& section, const SectionPart& part, std::optional<PaddedFile>& file,
+                   Communicator& comm) {
+  std::uint64_t position = 0;
+  SectionHasher hasher;
+  const auto produce = [&](std::string& piece) { append_part(piece, part, position); };
+  concatenate_pieces(comm, produce, [&](std::string_view bytes) {
+    if (section.offset > file->position()) file->pad_to(section.offset);
+    file->write(bytes);
+    hasher.add(bytes);
+  });
+  section.checksum = hasher.finish();
+  run_together(comm, [&] {
+    // Else the graph's arrays disagree with its counts: a fault of whoever built it.
+    const std::uint64_t end = section.offset + section.length;
+    if (file) require(file->position() == end, "a cache section has an unexpected length");
+  });
+}
+
 Buffer<std::uint64_t> rebased(const std::uint64_t* offsets, std::uint64_t count) {
   Buffer<std::uint64_t> result(count);
   for (std::uint64_t i = 0; i < count; ++i) result[i] = offsets[i] - offsets[0];
@@ -104,7 +143,8 @@ Buffer<std::uint64_t> rebased(const std::uint64_t* offsets, std::uint64_t count)
 /// Windows on the mapping; offsets are copied where they do not start at 0.
 class CacheBlock {
  public:
-  CacheBlock(std::shared_ptr<MappedFile> file, const CacheHeader& header, std::uint64_t first, std::uint64_t last)
+  CacheBlock(std::shared_ptr<MappedFile> file, const CacheHeader& header, std::uint64_t first,
+             std::uint64_t last)
       : file_(std::move(file)), header_(header), first_(first), last_(last) {}
 
   Graph graph() const {
@@ -144,7 +184,8 @@ class CacheBlock {
     table.first_label = header_.first_label;
     table.first_id = static_cast<VertexId>(first_);
     table.count = last_ - first_;
-    if (table.kind == LabelKind::integer) table.integers = window<std::uint64_t>(kLabelIntegers, first_, last_);
+    if (table.kind == LabelKind::integer)
+      table.integers = window<std::uint64_t>(kLabelIntegers, first_, last_);
     if (table.kind == LabelKind::string) {
       const std::uint64_t* all = start<std::uint64_t>(kLabelOffsets);
       table.string_offsets = offsets(all);
@@ -182,44 +223,23 @@ bool is_binary_cache(const std::string& path) {
 }
 
 void write_binary_cache(const Graph& graph, const std::string& path, Communicator& comm) {
-  if (path == "-") throw OptionError("a cache needs a file name: it is mapped when read, which a pipe cannot be");
+  if (path == "-")
+    throw OptionError("a cache needs a file name: it is mapped when read, which a pipe cannot be");
   const std::string facts = facts_to_json(graph.facts);
   CacheHeader header = make_header(graph, all_sum(comm, graph.labels.string_bytes.size()), facts.size());
   const auto parts = section_parts(graph, facts, comm);
-  std::optional<AtomicFile> file;  // on rank 0
-  std::uint64_t end = 0;
-  const auto pad_to = [&](std::uint64_t position) {
-    file->write(std::string(position - end, '\0'));
-    end = position;
-  };
+  std::optional<PaddedFile> file;  // on rank 0
   run_together(comm, [&] {
     if (!comm.is_root()) return;
     file.emplace(path);
-    pad_to(kCacheHeaderBytes);
+    file->pad_to(kCacheHeaderBytes);
   });
-  for (std::size_t kind = 0; kind < kNumCacheSections; ++kind) {
-    CacheSection& section = header.sections[kind];
-    if (section.length == 0) continue;
-    std::uint64_t position = 0;
-    SectionHasher hasher;
-    const auto produce = [&](std::string& piece) { append_part(piece, parts[kind], position); };
-    concatenate_pieces(comm, produce, [&](std::string_view bytes) {
-      if (section.offset > end) pad_to(section.offset);
-      file->write(bytes);
-      hasher.add(bytes);
-      end += bytes.size();
-    });
-    section.checksum = hasher.finish();
-    // The graph's own arrays disagree with its counts: a fault of whoever built it, not of the disk.
-    run_together(comm, [&] {
-      if (file) require(end == section.offset + section.length, "a cache section has an unexpected length");
-    });
-  }
+  for (std::size_t kind = 0; kind < kNumCacheSections; ++kind)
+    if (header.sections[kind].length != 0) write_section(header.sections[kind], parts[kind], file, comm);
   run_together(comm, [&] {
     if (!file) return;
     header.checksum = cache_header_checksum(header);
-    file->write_at(0, {reinterpret_cast<const char*>(&header), sizeof header});
-    file->commit();
+    file->commit({reinterpret_cast<const char*>(&header), sizeof header});
   });
 }
 
@@ -231,8 +251,8 @@ Graph read_binary_cache(const GraphOptions& options, Communicator& comm) {
     file = std::make_shared<MappedFile>(path);
     header = read_cache_header(file->bytes().substr(0, kCacheHeaderBytes), file->bytes().size(), path);
   });
-  if (all_max(comm, header.checksum) != ~all_max(comm, ~header.checksum))
-    throw InputError(path + ": not the same file on every machine of the run");
+  const std::uint64_t largest = all_max(comm, header.checksum), smallest = ~all_max(comm, ~header.checksum);
+  if (largest != smallest) throw InputError(path + ": not the same file on every machine of the run");
   validate_cache(file->bytes(), header, path, comm);
   Graph graph;
   run_together(comm, [&] {

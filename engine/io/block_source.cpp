@@ -94,7 +94,8 @@ std::uint64_t FileBlockSource::lines_before(const TextBlock& block) {
   Buffer<char> room(std::size_t{1} << 20);
   std::uint64_t lines = 0;
   for (std::uint64_t at = 0; at < block.offset;) {
-    const std::size_t step = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), block.offset - at));
+    const std::size_t step =
+        static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), block.offset - at));
     const std::size_t got = file_.read_at({room.data(), step}, at);
     if (got == 0) break;
     lines += count_newlines({room.data(), got});

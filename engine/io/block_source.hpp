@@ -50,7 +50,8 @@ class FileBlockSource : public BlockSource {
   std::uint64_t bytes_done() const override { return bytes_done_; }
 
  private:
-  std::size_t extend_to_line_end(TextBlock& block, std::uint64_t from, std::size_t have, std::size_t line) const;
+  std::size_t extend_to_line_end(TextBlock& block, std::uint64_t from, std::size_t have,
+                                 std::size_t line) const;
 
   const InputFile& file_;
   std::uint64_t first_, begin_, end_;
@@ -62,7 +63,8 @@ class FileBlockSource : public BlockSource {
 /// All lines of a stream from `skip` bytes on; `lines_skipped` lines are in these.
 class StreamBlockSource : public BlockSource {
  public:
-  StreamBlockSource(ByteSource& source, std::uint64_t skip, std::uint64_t lines_skipped, std::size_t block_bytes)
+  StreamBlockSource(ByteSource& source, std::uint64_t skip, std::uint64_t lines_skipped,
+                    std::size_t block_bytes)
       : source_(source), skip_(skip), lines_(lines_skipped), block_bytes_(block_bytes) {}
   bool next(TextBlock& block) override;
   std::uint64_t lines_before(const TextBlock& block) override { return block.lines_before; }

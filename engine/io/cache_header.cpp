@@ -12,8 +12,8 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t kSectionAlignment = 64;      // a cache line: what vector loads like
-constexpr std::uint64_t kLargeAlignment = 4096;      // a page, for sections of a MiB and more
+constexpr std::uint64_t kSectionAlignment = 64;  // a cache line: what vector loads like
+constexpr std::uint64_t kLargeAlignment = 4096;  // a page, for sections of a MiB and more
 constexpr std::uint64_t kLargeSection = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxFactsBytes = std::uint64_t{1} << 20;
 
@@ -23,7 +23,8 @@ constexpr std::uint64_t kMaxFactsBytes = std::uint64_t{1} << 20;
 
 /// Bytes that a section must have; label bytes and facts say their own.
 std::uint64_t expected_length(const CacheHeader& header, std::size_t kind) {
-  const bool integers = header.label_kind == LabelKind::integer, strings = header.label_kind == LabelKind::string;
+  const bool integers = header.label_kind == LabelKind::integer,
+             strings = header.label_kind == LabelKind::string;
   switch (kind) {
     case kRowOffsets:
       return (header.num_vertices + 1) * sizeof(EdgeOffset);
@@ -44,12 +45,15 @@ std::uint64_t expected_length(const CacheHeader& header, std::size_t kind) {
 
 void check_identity(const CacheHeader& header, std::uint64_t file_bytes, const std::string& path) {
   if (header.version != kCacheVersion)
-    refuse(path, fmt::format("cache version {}, but this program reads version {}", header.version, kCacheVersion));
+    refuse(path,
+           fmt::format("cache version {}, but this program reads version {}", header.version, kCacheVersion));
   if (header.endian_mark != kCacheEndianMark)
-    refuse(path, fmt::format("endian mark {:#010x}, expected {:#010x}: made on a machine of another byte order",
-                             header.endian_mark, kCacheEndianMark));
+    refuse(path,
+           fmt::format("endian mark {:#010x}, expected {:#010x}: made on a machine of another byte order",
+                       header.endian_mark, kCacheEndianMark));
   if (header.file_bytes > file_bytes)
-    refuse(path, fmt::format("truncated: the header says {} bytes, the file has {}", header.file_bytes, file_bytes));
+    refuse(path, fmt::format("truncated: the header says {} bytes, the file has {}", header.file_bytes,
+                             file_bytes));
   if (header.file_bytes < file_bytes)
     refuse(path, fmt::format("{} bytes after the end that the header names (byte {})",
                              file_bytes - header.file_bytes, header.file_bytes));
@@ -74,7 +78,8 @@ void check_counts(const CacheHeader& header, const std::string& path) {
   const bool range = header.label_kind == LabelKind::range;
   if (range ? header.first_label > ~header.num_vertices : header.first_label != 0)
     fail("first_label", header.first_label, range ? "labels below 2^64" : "0 for these labels");
-  if (std::any_of(header.reserved.begin(), header.reserved.end(), [](std::uint64_t word) { return word != 0; }))
+  if (std::any_of(header.reserved.begin(), header.reserved.end(),
+                  [](std::uint64_t word) { return word != 0; }))
     refuse(path, "reserved header bytes are not zero");
 }
 
@@ -92,10 +97,11 @@ void check_sections(const CacheHeader& header, const std::string& path) {
     if (section.length == 0) continue;
     if (section.offset % kSectionAlignment != 0)
       fail(fmt::format("at byte {}, which is not a multiple of {}", section.offset, kSectionAlignment));
-    if (section.offset < end) fail(fmt::format("at byte {}, overlaps what ends at byte {}", section.offset, end));
+    if (section.offset < end)
+      fail(fmt::format("at byte {}, overlaps what ends at byte {}", section.offset, end));
     if (section.offset > header.file_bytes || section.length > header.file_bytes - section.offset)
-      fail(fmt::format("{} bytes at byte {}, beyond the end of the file at byte {}", section.length, section.offset,
-                       header.file_bytes));
+      fail(fmt::format("{} bytes at byte {}, beyond the end of the file at byte {}", section.length,
+                       section.offset, header.file_bytes));
     end = section.offset + section.length;
   }
   if (header.sections[kFacts].length > kMaxFactsBytes) refuse(path, "section facts: longer than 1 MiB");

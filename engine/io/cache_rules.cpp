@@ -23,7 +23,9 @@ bool same_edges(Duplicates asked, const GraphFacts& facts, bool weighted) {
 /// The edges of the rows without u -> u.
 void drop_self_loops(Graph& graph, Communicator& comm) {
   const std::uint64_t num_rows = graph.num_local_rows;
-  const auto is_loop = [&](std::uint64_t row, EdgeOffset e) { return graph.col_indices[e] == graph.first_row + row; };
+  const auto is_loop = [&](std::uint64_t row, EdgeOffset e) {
+    return graph.col_indices[e] == graph.first_row + row;
+  };
   Buffer<EdgeOffset> row_offsets(num_rows + 1);
   row_offsets[0] = 0;
   for (std::uint64_t row = 0; row < num_rows; ++row) {
@@ -55,21 +57,25 @@ void drop_self_loops(Graph& graph, Communicator& comm) {
 
 }  // namespace
 
-void check_cache_options(const GraphOptions& options, bool weighted, LabelKind labels, const GraphFacts& facts) {
+void check_cache_options(const GraphOptions& options, bool weighted, LabelKind labels,
+                         const GraphFacts& facts) {
   const auto refuse = [&](const std::string& what) { throw OptionError(options.path + ": " + what); };
   if (options.weighted && !weighted)
     refuse("--weighted: the cache holds no weights; make it again from the original file with --weighted");
   if (options.directed && facts.undirected)
-    refuse("--directed: the cache holds both directions of each edge; make it again from the original file "
-           "with --directed");
+    refuse(
+        "--directed: the cache holds both directions of each edge; make it again from the original file "
+        "with --directed");
   if (options.labels != LabelChoice::automatic &&
       (options.labels == LabelChoice::string) != (labels == LabelKind::string))
     refuse(std::string("--labels: the cache was made with ") +
-           (labels == LabelKind::string ? "string" : "integer") + " labels; leave the option out, or make the cache "
+           (labels == LabelKind::string ? "string" : "integer") +
+           " labels; leave the option out, or make the cache "
            "again from the original file");
   if (!same_edges(options.duplicates, facts, weighted && !options.unweighted))
-    refuse(std::string("--duplicates ") + name_of(options.duplicates) + ": the cache was made with --duplicates " +
-           name_of(facts.duplicates) + "; ask for that, or make the cache again from the original file");
+    refuse(std::string("--duplicates ") + name_of(options.duplicates) +
+           ": the cache was made with --duplicates " + name_of(facts.duplicates) +
+           "; ask for that, or make the cache again from the original file");
 }
 
 Graph apply_cache_options(Graph graph, const GraphOptions& options, Communicator& comm) {

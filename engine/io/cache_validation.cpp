@@ -25,7 +25,7 @@ enum Finding : std::size_t {
   kWeightRange,
   kLabelOffsetsOrder,
   kLabelOrder,
-  kDescents,          ///< columns larger than the next one, in the whole array
+  kDescents,           ///< columns larger than the next one, in the whole array
   kDescentsAtRowEnds,  ///< the same, only where one row ends and the next begins
   kNumFindings,
 };
@@ -59,8 +59,8 @@ class ElementChecks {
     if (kind == kWeights) check_weights(begin / 8, end / 8, findings);
     if (kind == kLabelIntegers) {
       const auto labels = array<std::uint64_t>(kLabelIntegers);
-      findings[kLabelOrder] =
-          count_out_of_order<true>(labels.data(), begin / 8, std::min<std::size_t>(end / 8, labels.size() - 1));
+      findings[kLabelOrder] = count_out_of_order<true>(labels.data(), begin / 8,
+                                                       std::min<std::size_t>(end / 8, labels.size() - 1));
     }
     if (kind == kLabelOffsets) check_strings(begin / 8, end / 8, findings);
     return findings;
@@ -141,9 +141,11 @@ void judge(const Findings& found, const std::string& path) {
   };
   if (found[kRowOffsetsOrder] != 0) refuse("row_offsets: not ascending from 0 to the number of edges");
   if (found[kColumnRange] != 0) refuse("col_indices: a column is not below the number of vertices");
-  if (found[kDescents] != found[kDescentsAtRowEnds]) refuse("col_indices: the columns of a row are not ascending");
+  if (found[kDescents] != found[kDescentsAtRowEnds])
+    refuse("col_indices: the columns of a row are not ascending");
   if (found[kWeightRange] != 0) refuse("weights: a weight is negative or not finite");
-  if (found[kLabelOffsetsOrder] != 0) refuse("label_offsets: not ascending from 0 to the number of label bytes");
+  if (found[kLabelOffsetsOrder] != 0)
+    refuse("label_offsets: not ascending from 0 to the number of label bytes");
   if (found[kLabelOrder] != 0) refuse("labels: not ascending, or a label twice");
 }
 
@@ -153,7 +155,8 @@ void validate_cache(std::string_view file, const CacheHeader& header, const std:
                     Communicator& comm) {
   const std::vector<Piece> pieces = cut_into_pieces(header);
   const ElementChecks checks(file, header);
-  std::vector<std::uint64_t> totals(kNumFindings + pieces.size());  // findings, then a checksum for each piece
+  std::vector<std::uint64_t> totals(kNumFindings +
+                                    pieces.size());  // findings, then a checksum for each piece
   std::array<std::atomic<std::uint64_t>, kNumFindings> found{};
   const std::size_t first = pieces.size() * comm.rank() / comm.size();
   const std::size_t last = pieces.size() * (comm.rank() + 1) / comm.size();
@@ -172,9 +175,10 @@ void validate_cache(std::string_view file, const CacheHeader& header, const std:
   for (std::size_t kind = 0; kind < kNumCacheSections; ++kind) {
     const std::size_t count = ceil_div(header.sections[kind].length, kChecksumPieceBytes);
     if (combined_checksum(std::span(totals).subspan(next, count)) != header.sections[kind].checksum)
-      throw InputError(fmt::format("{}: section {}: its checksum is wrong; the file is damaged, make it again "
-                                   "with `tessera convert`",
-                                   path, cache_section_name(kind)));
+      throw InputError(
+          fmt::format("{}: section {}: its checksum is wrong; the file is damaged, make it again "
+                      "with `tessera convert`",
+                      path, cache_section_name(kind)));
     next += count;
   }
   Findings all{};

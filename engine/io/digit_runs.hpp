@@ -17,12 +17,14 @@ inline const char* read_digits(const char* p, std::uint64_t& value) {
     std::memcpy(&word, at, 8);
     return word ^ (kOnes * '0');  // digits become 0..9
   };
-  // The high bit of each byte above 9. A carry of a byte >= 0x8a can only reach bytes after the first of them.
+  // The high bit of each byte above 9. A carry of a byte >= 0x8a can only reach bytes after the first of
+  // them.
   const auto others = [](std::uint64_t word) { return ((word + kOnes * 0x76) | word) & (kOnes * 0x80); };
   const auto combined = [](std::uint64_t word) {
     word = word * 10 + (word >> 8);
     return (((word & 0x000000FF000000FFu) * 0x000F424000000064u) +
-            (((word >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >> 32;
+            (((word >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
+           32;
   };
   const std::uint64_t word = load(p);
   const std::uint64_t stop = others(word);
@@ -37,7 +39,8 @@ inline const char* read_digits(const char* p, std::uint64_t& value) {
     return p + 8 + bits / 8;
   }
   const int bits = std::countr_zero(stop) & ~7;
-  if (bits == 0 || (*p == '0' && bits > 8)) [[unlikely]] return nullptr;
+  if (bits == 0 || (*p == '0' && bits > 8)) [[unlikely]]
+    return nullptr;
   value = combined(word << (64 - bits));
   return p + bits / 8;
 }

@@ -39,8 +39,10 @@ class EdgeSink {
   /// The edges since reset.
   EdgeChunk take_chunk() const {
     EdgeChunk chunk;
-    if (wide_in_use_) chunk.wide_pairs = copied(wide_, 2 * size_);
-    else chunk.pairs = copied(narrow_, 2 * size_);
+    if (wide_in_use_)
+      chunk.wide_pairs = copied(wide_, 2 * size_);
+    else
+      chunk.pairs = copied(narrow_, 2 * size_);
     if (weighted_) chunk.weights = copied(weights_, size_);
     return chunk;
   }

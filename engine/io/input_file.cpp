@@ -26,8 +26,8 @@ InputFile::~InputFile() {
 std::size_t InputFile::read_at(std::span<char> target, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < target.size()) {
-    const ssize_t got = pread(descriptor_, target.data() + done, target.size() - done,
-                              static_cast<off_t>(offset + done));
+    const ssize_t got =
+        pread(descriptor_, target.data() + done, target.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw InputError(name_ + ": cannot read: " + system_error_text(errno));
     if (got == 0) break;

@@ -33,13 +33,16 @@ void apply_konect_header(std::string_view first_line, std::size_t columns, const
   format.undirected = (kind == "sym" || options.undirected) && !options.directed;
   format.notes.push_back("the KONECT header says \"" + kind + " " + weights + "\"");
   if (format.bipartite)
-    format.notes.push_back("bipartite: the two sides number their vertices separately, so labels get the prefix L or R");
+    format.notes.push_back(
+        "bipartite: the two sides number their vertices separately, so labels get the prefix L or R");
   const bool declared = !is_one_of(weights, {"unweighted", "dynamic"});
-  if (declared && columns >= 3 && !options.unweighted) format.weighted = true;
+  if (declared && columns >= 3 && !options.unweighted)
+    format.weighted = true;
   else if (declared && columns > 0 && columns < 3 && !options.weighted)
     format.notes.push_back("there is no column of weights: every line counts as one edge");
   if (weights.starts_with("multi") || weights == "positive")
-    format.notes.push_back("edges may be repeated in this network; --duplicates decides what happens to them");
+    format.notes.push_back(
+        "edges may be repeated in this network; --duplicates decides what happens to them");
   if (weights == "dynamic")
     format.notes.push_back("dynamic network: lines that remove an edge are read as edges");
   if (columns >= 4) format.notes.push_back("times (column 4) are ignored");

@@ -45,7 +45,8 @@ MappedFile::~MappedFile() {
 void MappedFile::check_unchanged() const {
   struct stat now = {};
   const bool same = ::fstat(descriptor_, &now) == 0 && now.st_size == status_.st_size &&
-                    now.st_mtim.tv_sec == status_.st_mtim.tv_sec && now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
+                    now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
+                    now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
   if (!same) throw InputError(path_ + ": changed while it was read; run again when it is complete");
 }
 

@@ -34,7 +34,7 @@ struct RankingPiece {
   std::vector<RankedVertex> vertices;
   std::vector<std::uint64_t> row_ends;  ///< positions in text
   std::string text;
-  std::size_t next = 0;                 ///< first row not yet written
+  std::size_t next = 0;  ///< first row not yet written
   bool at_end() const { return next == vertices.size(); }
   const RankedVertex& head() const { return vertices[next]; }
 

@@ -41,7 +41,10 @@ void append_padded(std::string& out, std::string_view cell, std::size_t width, b
 }  // namespace
 
 RankingRows::RankingRows(const Ranking& ranking, const LabelTable& labels, ScoreFormat format)
-    : ranking_(ranking), labels_(labels), format_(format), delimiter_(format == ScoreFormat::csv ? ',' : '\t') {
+    : ranking_(ranking),
+      labels_(labels),
+      format_(format),
+      delimiter_(format == ScoreFormat::csv ? ',' : '\t') {
   if (!ranking.query || (format != ScoreFormat::csv && format != ScoreFormat::tsv)) return;
   append_field(query_field_, *ranking.query, delimiter_);
   query_field_.push_back(delimiter_);

@@ -19,8 +19,8 @@ std::uint64_t ranking_key(double score) {
   return ~((bits & kSign) != 0 ? ~bits : bits | kSign);
 }
 
-std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id, std::uint64_t count,
-                                        std::optional<std::uint64_t> top) {
+std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id,
+                                        std::uint64_t count, std::optional<std::uint64_t> top) {
   std::vector<RankedVertex> order(count);
   tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, 1 << 14), [&](const auto& range) {
     for (std::uint64_t i = range.begin(); i != range.end(); ++i) {

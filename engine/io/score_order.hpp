@@ -21,7 +21,7 @@ std::uint64_t ranking_key(double score);
 
 /// The vertices [first_id, first_id + count) in ranking order, or the best `top` of them. `scores` is of all
 /// vertices. Throws InternalError for a score that is not finite.
-std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id, std::uint64_t count,
-                                        std::optional<std::uint64_t> top);
+std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id,
+                                        std::uint64_t count, std::optional<std::uint64_t> top);
 
 }  // namespace tessera

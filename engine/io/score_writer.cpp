@@ -15,9 +15,9 @@ namespace tessera {
 namespace {
 
 constexpr std::array<std::pair<const char*, ScoreFormat>, 4> kSuffixes{{{".tsv", ScoreFormat::tsv},
-                                                                       {".csv", ScoreFormat::csv},
-                                                                       {".json", ScoreFormat::json},
-                                                                       {".npy", ScoreFormat::npy}}};
+                                                                        {".csv", ScoreFormat::csv},
+                                                                        {".json", ScoreFormat::json},
+                                                                        {".npy", ScoreFormat::npy}}};
 
 void check_arguments(std::span<const Ranking> rankings, const LabelTable& labels,
                      const ScoreWriterOptions& options) {
@@ -30,8 +30,9 @@ void check_arguments(std::span<const Ranking> rankings, const LabelTable& labels
   }
   if (options.format != ScoreFormat::npy) return;
   if (options.top)
-    throw OptionError("--top with .npy output: an array is in vertex order, so a part of it would not say which "
-                      "nodes it holds; write .tsv, .csv or .json, or leave --top out");
+    throw OptionError(
+        "--top with .npy output: an array is in vertex order, so a part of it would not say which "
+        "nodes it holds; write .tsv, .csv or .json, or leave --top out");
   if (options.path == "-")
     throw OptionError("npy output needs a file name, because labels go to a second file beside it");
 }
@@ -61,7 +62,8 @@ void write_npy(std::span<const Ranking> rankings, AtomicFile& file) {
 /// Rank 0 writes inside collective phases alone, where its errors reach all ranks; what belongs between them
 /// waits in `pending`, which is returned at the end for the last phase.
 std::string write_text(std::span<const Ranking> rankings, const LabelTable& labels,
-                       const ScoreWriterOptions& options, Communicator& comm, std::optional<AtomicFile>& file) {
+                       const ScoreWriterOptions& options, Communicator& comm,
+                       std::optional<AtomicFile>& file) {
   const bool json = options.format == ScoreFormat::json, table = options.format == ScoreFormat::table;
   std::string pending;
   if (json) pending = "{\"rankings\": [\n";
@@ -84,7 +86,8 @@ std::string write_text(std::span<const Ranking> rankings, const LabelTable& labe
       first_row = false;
     });
     if (json) pending += RankingRows::json_end();
-    if (table) pending += (first_ranking ? "" : "\n") + format_table(ranking, table_rows);
+    if (table && !first_ranking) pending.push_back('\n');
+    if (table) pending += format_table(ranking, table_rows);
   }
   if (json) pending += "\n]}\n";
   return pending;

@@ -24,14 +24,14 @@ struct ScoreColumn {
 
 /// One ranking: sorted by its first column. RWR has one of these a query, the others exactly one.
 struct Ranking {
-  std::optional<std::string> query;   ///< label of the query node, for RWR
+  std::optional<std::string> query;  ///< label of the query node, for RWR
   std::vector<ScoreColumn> columns;
 };
 
 struct ScoreWriterOptions {
   std::string path = "-";
   ScoreFormat format = ScoreFormat::tsv;
-  std::optional<std::uint64_t> top;   ///< at most so many nodes a ranking; none = all
+  std::optional<std::uint64_t> top;  ///< at most so many nodes a ranking; none = all
 };
 
 /// By suffix (.tsv .csv .json .npy); "-" is TSV. Throws OptionError naming the known suffixes.

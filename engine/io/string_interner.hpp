@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "engine/parsed_edges.hpp"
 
@@ -12,21 +11,27 @@ namespace tessera {
 
 class StringInterner {
  public:
-  StringInterner();
-  /// Key of `text`, new or known.
+  /// Longest text that intern takes.
+  static constexpr std::size_t kMaxTextBytes = (std::size_t{1} << 21) - 1;
+
+  StringInterner() { clear(); }
+  /// Key of `text`, new or known. Throws InputError past kMaxVertices texts.
   std::uint64_t intern(std::string_view text);
-  std::uint64_t size() const { return dictionary_.size(); }
+  /// Gives the dictionary away and begins anew.
   StringDictionary take_dictionary();
 
  private:
+  // Small on purpose: in a large table every slot and every text looked at is a cache miss.
   struct Slot {
-    std::uint64_t key = 0;   // position + 1, 0 = free
-    std::uint64_t hash = 0;
+    std::uint32_t hash;   ///< the upper half; the lower chose the place
+    std::uint32_t key_1;  ///< key + 1, 0 = free
+    std::uint64_t place;  ///< of the text in the bytes: offset << 21 | length
   };
-  void grow();
+  void clear();
+  void resize(std::uint64_t num_slots);
 
   StringDictionary dictionary_;
-  std::vector<Slot> slots_;
+  Buffer<Slot> slots_;
 };
 
 }  // namespace tessera

@@ -23,10 +23,11 @@ struct NeedsStrings {};
 TextEdgeParser::TextEdgeParser(const TextFormat& format)
     : format_(format),
       has_third_(format.weighted || format.has_values),
-      separators_{format.delimiter == 0 ? ' ' : format.delimiter, format.delimiter == 0 ? '\t' : format.delimiter},
+      separators_{format.delimiter == 0 ? ' ' : format.delimiter,
+                  format.delimiter == 0 ? '\t' : format.delimiter},
       fields_(format.delimiter, format.quotes) {
-  fast_columns_ = format.source_column == 0 && format.target_column == 1 &&
-                  (!has_third_ || format.weight_column == 2);
+  fast_columns_ =
+      format.source_column == 0 && format.target_column == 1 && (!has_third_ || format.weight_column == 2);
 }
 
 TextEdgeParser::Outcome TextEdgeParser::parse(std::string_view block, LabelMode mode) {
@@ -52,7 +53,8 @@ TextEdgeParser::Outcome TextEdgeParser::parse(std::string_view block, LabelMode 
 }
 
 const char* TextEdgeParser::fast_lines(const char* p, const char* end) {
-  if (mode_ == LabelMode::range) return has_third_ ? fast_lines<true, true>(p, end) : fast_lines<false, true>(p, end);
+  if (mode_ == LabelMode::range)
+    return has_third_ ? fast_lines<true, true>(p, end) : fast_lines<false, true>(p, end);
   return has_third_ ? fast_lines<true, false>(p, end) : fast_lines<false, false>(p, end);
 }
 
@@ -77,15 +79,18 @@ const char* TextEdgeParser::fast_lines(const char* p, const char* end) {
       if (!is_separator(*q) && *q != '\r') break;
       const char last = *q++;
       if (last == '\r' && *q != '\n') break;
-      for (; *q != '\n' && *q != 0; ++q) has_extra |= !is_blank(*q) && *q != '\r';
-      if (*q == 0 || static_cast<std::size_t>(q - p) > kMaxLineBytes) break;
+      for (; *q != '\n' && *q != 0 && (*q != '\r' || q[1] == '\n'); ++q)
+        has_extra |= !is_blank(*q) && *q != '\r';
+      if (*q != '\n' || static_cast<std::size_t>(q - p) > kMaxLineBytes) break;
     }
     if constexpr (kRange) {
       if (--source >= format_.matrix_size || --target >= format_.matrix_size) break;
     }
     extra += has_extra;
-    if (format_.weighted) sink_.add(source, target, third);
-    else sink_.add(source, target);
+    if (format_.weighted)
+      sink_.add(source, target, third);
+    else
+      sink_.add(source, target);
     if (kThird && third == 0 && format_.weighted) ++counts_.zero_weights;
     p = q + 1;
   }
@@ -118,7 +123,11 @@ const char* TextEdgeParser::general_line(const char* p, const char* end) {
   if (std::memchr(line.data(), 0, line.size()) != nullptr)
     throw LineError{"a NUL byte, expected text (UTF-16 files must be converted to UTF-8)"};
   const std::string_view content = content_of(line);
-  if (!content.empty()) edge_of(content);
+  if (content.empty()) return line_end == end ? end : line_end + 1;
+  if (std::memchr(content.data(), '\r', content.size()) != nullptr)
+    throw LineError{"a carriage return inside the line (line ends must be LF or CR LF): " +
+                    quoted_text(content)};
+  edge_of(content);
   return line_end == end ? end : line_end + 1;
 }
 
@@ -154,8 +163,10 @@ void TextEdgeParser::edge_of(std::string_view line) {
   const std::uint64_t source = key_of(fields_[format_.source_column], false);
   const std::uint64_t target = key_of(fields_[format_.target_column], true);
   const double third = has_third_ ? third_of(line) : 0;
-  if (format_.weighted) sink_.add(source, target, third);
-  else sink_.add(source, target);
+  if (format_.weighted)
+    sink_.add(source, target, third);
+  else
+    sink_.add(source, target);
   if (format_.weighted && third == 0) ++counts_.zero_weights;
   if (fields_.size() > format_.columns_used()) ++counts_.extra_columns;
 }
@@ -171,15 +182,16 @@ std::uint64_t TextEdgeParser::key_of(std::string_view label, bool is_target) {
   const bool integer = parse_canonical_integer(label, value);
   if (mode_ == LabelMode::range) {
     if (!integer || value == 0 || value > format_.matrix_size)
-      throw LineError{fmt::format("expected an index from 1 to {}, found {}", format_.matrix_size,
-                                  quoted_text(label))};
+      throw LineError{
+          fmt::format("expected an index from 1 to {}, found {}", format_.matrix_size, quoted_text(label))};
     return value - 1;
   }
   if (integer) return value;
   if (!format_.integer_labels) throw NeedsStrings{};
-  throw LineError{fmt::format("expected an integer label from 0 to 2^64-1 without sign or leading zeros, found {} "
-                              "(--labels string takes any text; --header yes skips a line of column names)",
-                              quoted_text(label))};
+  throw LineError{
+      fmt::format("expected an integer label from 0 to 2^64-1 without sign or leading zeros, found {} "
+                  "(--labels string takes any text; --header yes skips a line of column names)",
+                  quoted_text(label))};
 }
 
 double TextEdgeParser::third_of(std::string_view line) const {
@@ -189,12 +201,15 @@ double TextEdgeParser::third_of(std::string_view line) const {
                                 quoted_text(line))};
   const std::string_view text = fields_[format_.weight_column];
   double value = 0;
-  if (format_.weighted ? parse_decimal(text, Sign::not_negative, value) : parse_decimal(text, Sign::any, value))
+  if (format_.weighted ? parse_decimal(text, Sign::not_negative, value)
+                       : parse_decimal(text, Sign::any, value))
     return value;
-  if (!format_.weighted) throw LineError{"expected a number as value of the entry, found " + quoted_text(text)};
-  throw LineError{fmt::format("expected a finite {} that is not negative, written with a decimal point, found {} "
-                              "(--unweighted ignores the column)",
-                              what, quoted_text(text))};
+  if (!format_.weighted)
+    throw LineError{"expected a number as value of the entry, found " + quoted_text(text)};
+  throw LineError{
+      fmt::format("expected a finite {} that is not negative, written with a decimal point, found {} "
+                  "(--unweighted ignores the column; --header yes skips a line of names)",
+                  what, quoted_text(text))};
 }
 
 }  // namespace tessera

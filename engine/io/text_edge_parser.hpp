@@ -60,7 +60,7 @@ class TextEdgeParser {
   double third_of(std::string_view line) const;
 
   const TextFormat& format_;
-  bool fast_columns_;    // labels in columns 1 and 2, third value in column 3
+  bool fast_columns_;  // labels in columns 1 and 2, third value in column 3
   bool has_third_;
   char separators_[2];
   LabelMode mode_ = LabelMode::integer;

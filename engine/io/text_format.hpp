@@ -16,20 +16,20 @@ struct TextFormat {
   bool quotes = false;                          ///< fields may be quoted as in RFC 4180
   std::size_t source_column = 0;
   std::size_t target_column = 1;
-  std::size_t weight_column = 2;                ///< used when weighted
+  std::size_t weight_column = 2;  ///< used when weighted
   bool weighted = false;
   bool undirected = false;
-  bool bipartite = false;                       ///< the two columns number different vertices
-  bool string_labels = false;                   ///< strings from the start
-  bool integer_labels = false;                  ///< anything but integers is an error
-  std::uint64_t body_offset = 0;                ///< first byte after byte-order mark and header
-  std::uint64_t body_line = 1;                  ///< number of the line that starts there
+  bool bipartite = false;         ///< the two columns number different vertices
+  bool string_labels = false;     ///< strings from the start
+  bool integer_labels = false;    ///< anything but integers is an error
+  std::uint64_t body_offset = 0;  ///< first byte after byte-order mark and header
+  std::uint64_t body_line = 1;    ///< number of the line that starts there
   std::vector<std::string> notes;
 
-  bool is_matrix = false;                       ///< Matrix Market; the fields below are then set
-  std::uint64_t matrix_size = 0;                ///< rows = columns
+  bool is_matrix = false;         ///< Matrix Market; the fields below are then set
+  std::uint64_t matrix_size = 0;  ///< rows = columns
   std::uint64_t matrix_entries = 0;
-  bool has_values = false;                      ///< each entry has a third column
+  bool has_values = false;  ///< each entry has a third column
   bool integer_values = false;
 
   std::size_t columns_used() const {

@@ -7,16 +7,16 @@
 namespace tessera {
 
 struct TextHead {
-  std::string name;               ///< of the input, for messages
+  std::string name;  ///< of the input, for messages
   std::string text;
   bool complete = false;          ///< the text is all there is
   std::uint64_t total_bytes = 0;  ///< length of the whole text, 0 = unknown
 };
 
 struct HeadLine {
-  std::string_view text;       ///< without newline
-  std::uint64_t number = 0;    ///< from 1
-  std::size_t next_offset = 0; ///< first byte of the next line
+  std::string_view text;        ///< without newline
+  std::uint64_t number = 0;     ///< from 1
+  std::size_t next_offset = 0;  ///< first byte of the next line
 };
 
 /// Walks the whole lines of a head; a last line without newline counts when the head is complete.

@@ -77,7 +77,7 @@ template <bool kWeighted, class S, class Offset>
 void add_tile(const TileCompositeView<S>& a, const Tile& tile, const Offset* offsets, const S* values,
               const S* x, unsigned num_vectors, double* y) {
   const S* tile_x = x + tile.first_slot * num_vectors;
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(guided, 4)
   for (std::uint64_t i = 0; i < tile.num_workloads; ++i) {
     const auto piece = piece_of(a.workloads[tile.first_workload + i], offsets, values, tile_x, a.row_ids);
     if (num_vectors == 1)

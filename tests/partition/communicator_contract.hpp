@@ -29,7 +29,7 @@ inline void check_broadcast(Communicator& comm) {
     std::string text = comm.rank() == root ? "from " + std::to_string(root) : "something else, longer";
     comm.broadcast(text, root);
     EXPECT_EQ(text, "from " + std::to_string(root));
-    text = comm.rank() == root ? "" : "x";
+    text.assign(comm.rank() == root ? 0 : 1, 'x');
     comm.broadcast(text, root);
     EXPECT_EQ(text, "");
   }

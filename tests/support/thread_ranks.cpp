@@ -2,6 +2,8 @@
 // needs of the others, all meet again before the data may change.
 #include "tests/support/thread_ranks.hpp"
 
+#include <omp.h>
+
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -183,6 +185,7 @@ void run_ranks(int num_ranks, const std::function<void(Communicator&)>& body) {
   for (int rank = 0; rank < num_ranks; ++rank)
     threads.emplace_back([&, rank] {
       std::exception_ptr error;
+      omp_set_num_threads(1);
       try {
         ThreadRank comm(group, rank);
         body(comm);

@@ -1,0 +1,54 @@
+// Sorts one bucket of edges by row, then source, with counting passes in cache, and applies the rule for
+// duplicates. One object a thread, for many buckets.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/edge_buckets.hpp"
+#include "engine/graph_options.hpp"
+
+namespace tessera {
+
+template <bool kWeighted>
+class BucketSorter {
+ public:
+  using Entry = typename EdgeBuckets<kWeighted>::Entry;
+  BucketSorter(EdgeOffset largest_bucket, std::uint64_t num_sources, Duplicates duplicates);
+
+  /// Reads `count` entries of a bucket with `num_rows` rows. Afterwards the results below are valid.
+  void sort(const Entry* entries, EdgeOffset count, std::uint64_t num_rows);
+
+  /// Sources of all rows after the rule for duplicates, row after row.
+  std::span<std::uint32_t> sources() { return {sources_.data(), row_begin_.back()}; }
+  std::span<const double> weights() const { return {weights_.data(), kWeighted ? row_begin_.back() : 0}; }
+  /// num_rows + 1 positions in sources().
+  std::span<const EdgeOffset> row_begin() const { return row_begin_; }
+  std::uint64_t duplicates_found() const { return duplicates_found_; }
+
+ private:
+  struct PlainItem {
+    std::uint32_t source, row;
+  };
+  struct WeightedItem {
+    std::uint32_t source, row;
+    double weight;
+  };
+  using Item = std::conditional_t<kWeighted, WeightedItem, PlainItem>;
+
+  void count_digits(const Entry* entries, EdgeOffset count, std::uint64_t num_rows);
+  const Item* sort_by_source(const Entry* entries, EdgeOffset count);
+  void place_by_row(const Item* items, EdgeOffset count);
+  void combine_duplicates();
+
+  Duplicates duplicates_;
+  int digit_bits_ = 0, num_digits_ = 0;
+  std::vector<std::vector<std::uint64_t>> digit_begin_;  // [digit][value]
+  std::vector<EdgeOffset> row_begin_, row_next_;
+  Buffer<Item> items_[2];
+  Buffer<std::uint32_t> sources_;
+  Buffer<double> weights_;
+  std::uint64_t duplicates_found_ = 0;
+};
+
+}  // namespace tessera

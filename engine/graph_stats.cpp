@@ -1,0 +1,157 @@
+// Degrees and facts about a graph's shape (graph_stats.hpp).
+#include "engine/graph_stats.hpp"
+
+#include <omp.h>
+#include <tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/graph_builder.hpp"
+#include "kernels/base/exact_sum.hpp"
+#include "partition/run_together.hpp"
+
+namespace tessera {
+namespace {
+
+/// One T a vertex: add(sum of the edge's source, edge) for every edge of this rank. Threads have sums of
+/// their own where there are enough edges to pay for them; T adds exactly, so the number does not matter.
+template <class T, class Add>
+std::vector<T> sum_by_source(const Graph& graph, Add add) {
+  const auto num_edges = static_cast<std::int64_t>(graph.col_indices.size());
+  const std::uint64_t paying = graph.col_indices.size() / (2 * graph.num_vertices + 1);
+  const int parts = static_cast<int>(
+      std::clamp<std::uint64_t>(paying, 1, static_cast<std::uint64_t>(std::max(1, omp_get_max_threads()))));
+  std::vector<std::vector<T>> sums(parts, std::vector<T>(graph.num_vertices));
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+  for (int part = 0; part < parts; ++part)
+    for (std::int64_t e = num_edges * part / parts; e < num_edges * (part + 1) / parts; ++e)
+      add(sums[part][graph.col_indices[e]], e);
+  const auto num_vertices = static_cast<std::int64_t>(graph.num_vertices);
+#pragma omp parallel for
+  for (std::int64_t v = 0; v < num_vertices; ++v)
+    for (int part = 1; part < parts; ++part) sums[0][v] += sums[part][v];
+  return std::move(sums[0]);
+}
+
+double gini(std::vector<std::uint64_t> degrees, double num_edges) {
+  if (num_edges == 0) return 0;
+  tbb::parallel_sort(degrees.begin(), degrees.end());
+  const auto n = static_cast<double>(degrees.size());
+  double weighted = 0;
+  for (std::size_t i = 0; i < degrees.size(); ++i)
+    weighted += static_cast<double>(i + 1) * static_cast<double>(degrees[i]);
+  return 2 * weighted / (n * num_edges) - (n + 1) / n;
+}
+
+double top_1_percent(std::vector<std::uint64_t> degrees, double num_edges) {
+  if (num_edges == 0) return 0;
+  const auto top = static_cast<std::ptrdiff_t>(ceil_div<std::size_t>(degrees.size(), 100));
+  std::nth_element(degrees.begin(), degrees.begin() + top - 1, degrees.end(), std::greater<>());
+  std::uint64_t sum = 0;
+  for (std::ptrdiff_t i = 0; i < top; ++i) sum += degrees[i];
+  return static_cast<double>(sum) / num_edges;
+}
+
+std::vector<std::uint64_t> histogram(const std::vector<std::uint64_t>& degrees) {
+  std::vector<std::uint64_t> counts;
+  for (std::uint64_t degree : degrees) {
+    const auto k = static_cast<std::size_t>(std::bit_width(degree));
+    if (k >= counts.size()) counts.resize(k + 1, 0);
+    ++counts[k];
+  }
+  return counts;
+}
+
+/// The same columns, repeated ones aside.
+bool same_row(std::span<const VertexId> a, std::span<const VertexId> b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (a[i] != b[j]) return false;
+    const VertexId column = a[i];
+    while (i < a.size() && a[i] == column) ++i;
+    while (j < b.size() && b[j] == column) ++j;
+  }
+  return i == a.size() && j == b.size();
+}
+
+bool is_symmetric(const Graph& graph, Communicator& comm) {
+  const Graph turned = transposed(graph, comm);
+  auto row = [](const Graph& g, std::uint64_t r) {
+    return g.col_indices.span().subspan(g.row_offsets[r], g.row_offsets[r + 1] - g.row_offsets[r]);
+  };
+  std::uint64_t differing = 0;
+  for (std::uint64_t r = 0; r < graph.num_local_rows && differing == 0; ++r)
+    differing = same_row(row(graph, r), row(turned, r)) ? 0 : 1;
+  return all_max(comm, differing) == 0;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
+  const auto boundaries = block_boundaries(graph.num_vertices, comm.size());
+  std::vector<std::uint64_t> counts, mine(graph.num_local_rows), all(graph.num_vertices);
+  for (int r = 0; r < comm.size(); ++r) counts.push_back(boundaries[r + 1] - boundaries[r]);
+  for (std::uint64_t row = 0; row < mine.size(); ++row)
+    mine[row] = graph.row_offsets[row + 1] - graph.row_offsets[row];
+  all_gather(comm, std::span<const std::uint64_t>(mine), std::span(all), counts);
+  return all;
+}
+
+std::vector<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
+  std::vector<std::uint64_t> degrees;
+  run_together(comm, [&] {
+    degrees = sum_by_source<std::uint64_t>(graph, [](std::uint64_t& sum, std::int64_t) { ++sum; });
+  });
+  comm.all_sum(std::span(degrees));
+  return degrees;
+}
+
+std::vector<double> out_weights(const Graph& graph, Communicator& comm) {
+  if (!graph.weighted) {
+    const std::vector<std::uint64_t> degrees = out_degrees(graph, comm);
+    return {degrees.begin(), degrees.end()};
+  }
+  double largest = 0;
+  for (double weight : graph.weights) largest = std::max(largest, std::abs(weight));
+  const ExactScale scale(all_max(comm, largest));
+  std::vector<ExactSum> sums;
+  run_together(comm, [&] {
+    sums = sum_by_source<ExactSum>(graph, [&](ExactSum& sum, std::int64_t e) {
+      ExactAccumulator term;
+      term.add(scale, graph.weights[e]);
+      term.flush(scale, sum);
+    });
+  });
+  static_assert(sizeof(ExactSum) == ExactSum::kFolds * sizeof(std::int64_t));
+  comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * ExactSum::kFolds));
+  std::vector<double> weights(sums.size());
+  for (std::size_t v = 0; v < sums.size(); ++v) weights[v] = scale.value(sums[v]);
+  return weights;
+}
+
+GraphStats graph_stats(const Graph& graph, Communicator& comm) {
+  const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
+  GraphStats stats;
+  stats.num_vertices = graph.num_vertices;
+  stats.num_edges = graph.num_edges;
+  const auto num_edges = static_cast<double>(graph.num_edges);
+  for (std::size_t v = 0; v < in.size(); ++v) {
+    stats.max_in_degree = std::max(stats.max_in_degree, in[v]);
+    stats.max_out_degree = std::max(stats.max_out_degree, out[v]);
+    stats.dangling += out[v] == 0;
+    stats.sources_only += in[v] == 0;
+    stats.isolated += in[v] == 0 && out[v] == 0;
+  }
+  if (!in.empty()) stats.mean_degree = num_edges / static_cast<double>(in.size());
+  stats.gini_in = gini(in, num_edges);
+  stats.gini_out = gini(out, num_edges);
+  stats.top_1_percent_in = top_1_percent(in, num_edges);
+  stats.top_1_percent_out = top_1_percent(out, num_edges);
+  stats.symmetric = is_symmetric(graph, comm);
+  stats.in_degree_histogram = histogram(in);
+  stats.out_degree_histogram = histogram(out);
+  return stats;
+}
+
+}  // namespace tessera

@@ -1,0 +1,161 @@
+#include "engine/io/label_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "engine/io/line_fields.hpp"
+#include "engine/io/open_input.hpp"
+#include "engine/io/quoted_text.hpp"
+#include "engine/io/text_head.hpp"
+#include "engine/io/weight_text.hpp"
+#include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
+
+namespace tessera {
+
+namespace {
+
+/// The whole text, the same on every rank. Each rank then parses all of it, so that errors agree too.
+TextHead read_whole(const std::string& path, Communicator& comm) {
+  TextHead whole;
+  whole.complete = true;
+  run_together(comm, [&] {
+    if (!comm.is_root()) return;
+    OpenInput input = open_input(path, "");
+    whole.name = input.name;
+    std::string block(std::size_t{1} << 18, '\0');
+    while (const std::size_t got = read_fully(*input.text, block)) whole.text.append(block, 0, got);
+    input.file->check_unchanged();
+  });
+  comm.broadcast(whole.name, 0);
+  comm.broadcast(whole.text, 0);
+  return whole;
+}
+
+[[noreturn]] void fail(const TextHead& text, std::uint64_t line, const std::string& what) {
+  throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
+}
+
+/// Calls `use` with each line that is neither blank nor comment.
+template <class Use>
+void for_each_line(const TextHead& text, const Use& use) {
+  HeadLines lines(text, byte_order_mark_size(text.text));
+  for (HeadLine line; lines.next(line);) {
+    const std::string_view content = trimmed_line(line.text, 0);
+    if (content.empty() || is_comment(content)) continue;
+    if (content.find('\0') != std::string_view::npos) fail(text, line.number, "a NUL byte, expected text");
+    use(line);
+  }
+}
+
+bool is_header(const LineFields& fields) {
+  double number = 0;
+  if (fields.size() < 2 || parse_decimal(fields[1], Sign::any, number)) return false;
+  for (const std::string_view name : {"node", "label", "vertex", "id", "name"})
+    if (fields[0] == name) return true;
+  return false;
+}
+
+/// The first delimiter that makes "label, number" or a header of the first line; 0 = white space.
+char find_delimiter(const TextHead& text) {
+  std::optional<char> found;
+  for_each_line(text, [&](const HeadLine& line) {
+    for (const char delimiter : {'\t', ',', ';', '\0'}) {
+      if (found) return;
+      LineFields fields(delimiter, delimiter != 0);
+      double number = 0;
+      if (*fields.split(trimmed_line(line.text, delimiter)) != 0 || fields.size() < 2) continue;
+      if (parse_decimal(fields[1], Sign::any, number) || is_header(fields)) found = delimiter;
+    }
+    if (!found) found = '\0';
+  });
+  return found.value_or('\0');
+}
+
+LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFields& fields) {
+  if (fields.size() < 2)
+    fail(text, line.number, "expected a label and a number, found " + quoted_text(line.text));
+  if (fields[0].empty()) fail(text, line.number, "the label is empty");
+  LabelValue result{std::string(fields[0]), 0, line.number};
+  if (!parse_decimal(fields[1], Sign::not_negative, result.value))
+    fail(text, line.number,
+         "expected a finite number that is not negative after the label, found " + quoted_text(fields[1]));
+  return result;
+}
+
+}  // namespace
+
+std::vector<LabelValue> read_label_values(const std::string& path, Communicator& comm) {
+  const TextHead text = read_whole(path, comm);
+  const char delimiter = find_delimiter(text);
+  LineFields fields(delimiter, delimiter != 0);
+  std::vector<LabelValue> values;
+  bool first = true;
+  for_each_line(text, [&](const HeadLine& line) {
+    if (const char* problem = fields.split(trimmed_line(line.text, delimiter)); *problem != 0)
+      fail(text, line.number, fmt::format("{}: {}", problem, quoted_text(line.text)));
+    if (!(first && is_header(fields))) values.push_back(label_value(text, line, fields));
+    first = false;
+  });
+  return values;
+}
+
+std::vector<LabelValue> read_label_list(const std::string& path, Communicator& comm) {
+  const TextHead text = read_whole(path, comm);
+  std::vector<LabelValue> labels;
+  // A delimiter that no line can hold: a label may have blanks and commas in it, and quotes as in CSV.
+  LineFields fields('\n', true);
+  for_each_line(text, [&](const HeadLine& line) {
+    const std::string_view content = trimmed_line(line.text, 0);
+    std::string label(content);
+    if (content.starts_with('"') && *fields.split(content) == 0) label = std::string(fields[0]);
+    labels.push_back({std::move(label), 0, line.number});
+  });
+  return labels;
+}
+
+std::vector<VertexId> find_labels(std::span<const std::string> labels, const LabelTable& table,
+                                  Communicator& comm) {
+  std::vector<std::uint64_t> found(labels.size());  // id + 1 on the rank that holds the label
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const VertexId id = table.find(labels[i]);
+    found[i] = id == kNoVertex ? 0 : std::uint64_t{id} + 1;
+  }
+  comm.all_max(std::span<std::uint64_t>(found));
+  std::vector<VertexId> ids(labels.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = found[i] == 0 ? kNoVertex : static_cast<VertexId>(found[i] - 1);
+  return ids;
+}
+
+std::vector<std::string> label_texts(std::span<const VertexId> ids, const LabelTable& table,
+                                     Communicator& comm) {
+  struct Entry {
+    std::uint64_t position, size;
+  };
+  std::string mine;  // Entry, text, Entry, text ...
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < table.first_id || ids[i] - table.first_id >= table.count) continue;
+    const std::string text = table.text(ids[i]);
+    const Entry entry{i, text.size()};
+    mine.append(reinterpret_cast<const char*>(&entry), sizeof entry).append(text);
+  }
+  const std::vector<std::uint64_t> sizes = all_gather(comm, mine.size());
+  std::uint64_t total = 0;
+  for (const std::uint64_t size : sizes) total += size;
+  std::string all(total, '\0');
+  comm.all_gather_bytes(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
+  std::vector<std::string> texts(ids.size());
+  for (std::size_t at = 0; at < all.size();) {
+    Entry entry{};
+    std::memcpy(&entry, all.data() + at, sizeof entry);
+    texts[entry.position] = all.substr(at + sizeof entry, entry.size);
+    at += sizeof entry + entry.size;
+  }
+  return texts;
+}
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+#include "engine/io/open_input.hpp"
+
+#include "engine/io/decompression.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+
+namespace {
+
+constexpr std::size_t kMaxLayers = 4;
+constexpr std::size_t kMagicBytes = 512;
+
+struct Layers {
+  FileSource* raw = nullptr;
+  std::unique_ptr<PeekSource> text;
+  std::string names;
+};
+
+/// Takes compressions off until an archive, or text, comes to light.
+Layers take_off_compressions(InputFile& file) {
+  Layers layers;
+  auto raw = std::make_unique<FileSource>(file);
+  layers.raw = raw.get();
+  layers.text = std::make_unique<PeekSource>(std::move(raw));
+  for (std::size_t depth = 0; depth < kMaxLayers; ++depth) {
+    const auto layer = find_layer(layers.text->peek(kMagicBytes));
+    if (!layer || is_archive(*layer)) return layers;
+    layers.names += (layers.names.empty() ? "" : ", ") + std::string(layer_name(*layer));
+    layers.text = std::make_unique<PeekSource>(decompress(*layer, std::move(layers.text), file.name()));
+  }
+  throw InputError(file.name() + ": compressed more than four times over");
+}
+
+}  // namespace
+
+OpenInput open_input(const std::string& path, const std::string& archive_member) {
+  OpenInput input;
+  input.file = std::make_unique<InputFile>(path);
+  input.name = input.file->name();
+  Layers layers = take_off_compressions(*input.file);
+  if (const auto layer = find_layer(layers.text->peek(kMagicBytes))) {
+    layers.names += (layers.names.empty() ? "" : ", ") + std::string(layer_name(*layer));
+    std::string member = archive_member;
+    if (input.file->is_regular()) {
+      member = choose_member(archive_members(std::move(layers.text), input.name), archive_member, input.name);
+      Layers again = take_off_compressions(*input.file);
+      layers.raw = again.raw;
+      layers.text = std::move(again.text);
+    } else if (member.empty()) {
+      throw InputError(input.name +
+                       ": an archive on a stream can be read once only; name the file in it (--member)");
+    }
+    layers.text =
+        std::make_unique<PeekSource>(open_archive_member(std::move(layers.text), input.name, member));
+    input.name += "(" + member + ")";
+  } else if (!archive_member.empty()) {
+    throw InputError(input.name + ": is no archive, so it has no member " + archive_member);
+  }
+  input.raw = layers.raw;
+  input.text = std::move(layers.text);
+  if (!layers.names.empty()) input.compression = layers.names;
+  return input;
+}
+
+TextHead read_head(OpenInput& input) {
+  constexpr std::size_t kFirst = std::size_t{1} << 16, kLast = std::size_t{32} << 20;
+  TextHead head;
+  head.name = input.name;
+  head.total_bytes = input.is_plain() ? input.file->size_bytes() : 0;
+  for (std::size_t size = kFirst;; size *= 2) {
+    const std::string_view text = input.text->peek(size);
+    head.complete = text.size() < size;
+    head.text.assign(text);
+    if (head.complete || size >= kLast || shows_a_data_line(head)) return head;
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#include "engine/load_graph.hpp"
+
+#include <chrono>
+
+#include "engine/graph_builder.hpp"
+#include "engine/io/binary_cache.hpp"
+#include "engine/io/edge_reader.hpp"
+#include "engine/io/input_file.hpp"
+
+namespace tessera {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Rank 0 looks, so that all ranks take the same way; a pipe is not looked at, what is read of it is gone.
+bool is_cache(const GraphOptions& options, Communicator& comm) {
+  if (options.format != InputFormat::automatic) return options.format == InputFormat::cache;
+  const bool found =
+      comm.is_root() && options.path != "-" && is_regular_file(options.path) && is_binary_cache(options.path);
+  return all_max(comm, std::uint64_t{found}) != 0;
+}
+
+}  // namespace
+
+Graph load_graph(const GraphOptions& options, Communicator& comm, const ReadProgress& progress,
+                 LoadTimes* times) {
+  const auto start = std::chrono::steady_clock::now();
+  LoadTimes taken;
+  Graph graph;
+  if (is_cache(options, comm)) {
+    graph = read_binary_cache(options, comm);
+    taken.read_seconds = seconds_since(start);
+  } else {
+    ParsedEdges parsed = read_edges(options, comm, progress);
+    taken.read_seconds = seconds_since(start);
+    const auto build_start = std::chrono::steady_clock::now();
+    graph = build_graph(std::move(parsed), options, comm);
+    taken.build_seconds = seconds_since(build_start);
+  }
+  if (times != nullptr) *times = taken;
+  return graph;
+}
+
+}  // namespace tessera

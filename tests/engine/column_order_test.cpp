@@ -1,0 +1,52 @@
+#include "engine/column_order.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera {
+namespace {
+
+TEST(ColumnOrder, CutsDenseTilesAndOneRemainder) {
+  // Lengths 5 4 4 3 1 1 and one empty column; tiles of two columns.
+  const std::vector<std::uint64_t> lengths = {1, 4, 0, 5, 3, 4, 1};
+
+  const ColumnOrder order = order_columns_by_length(lengths, 2);
+
+  ASSERT_EQ(order.tiles.size(), 3u);
+  EXPECT_EQ(order.tiles[0].first_slot, 0u);
+  EXPECT_EQ(order.tiles[0].num_columns, 2u);
+  EXPECT_EQ(order.tiles[1].first_slot, 3u);  // slot 2 is the zero slot of the first tile
+  EXPECT_EQ(order.tiles[2].first_slot, 6u);
+  EXPECT_EQ(order.tiles[2].num_columns, 2u);
+  EXPECT_FALSE(order.tiles[1].wide);
+  EXPECT_TRUE(order.tiles[2].wide);
+  EXPECT_EQ(order.num_slots, 9u);
+  const std::vector<VertexId> expected = {6, 1, kNoVertex, 0, 4, 3, 7};
+  for (std::size_t column = 0; column < expected.size(); ++column)
+    EXPECT_EQ(order.slot_of_column[column], expected[column]) << "column " << column;
+}
+
+TEST(ColumnOrder, TileWhoseFirstColumnIsLongTakesShortColumnsToo) {
+  const std::vector<std::uint64_t> lengths = {2, 1, 1, 1};
+  const ColumnOrder order =
+      order_columns_by_length(lengths, 3);  // algorithm 1 looks at the first column only
+  ASSERT_EQ(order.tiles.size(), 2u);
+  EXPECT_EQ(order.tiles[0].num_columns, 3u);
+  EXPECT_TRUE(order.tiles[1].wide);
+}
+
+TEST(ColumnOrder, OfEmptyColumnsHasNoSlots) {
+  const std::vector<std::uint64_t> lengths = {0, 0};
+  const ColumnOrder order = order_columns_by_length(lengths, 4);
+  EXPECT_EQ(order.num_slots, 0u);
+  EXPECT_TRUE(order.tiles.empty());
+  EXPECT_EQ(order.slot_of_column[1], kNoVertex);
+}
+
+TEST(ColumnOrder, OriginalIsTheIdentity) {
+  const ColumnOrder order = original_column_order(3);
+  EXPECT_EQ(order.num_slots, 3u);
+  EXPECT_EQ(order.slot_of_column[2], 2u);
+}
+
+}  // namespace
+}  // namespace tessera

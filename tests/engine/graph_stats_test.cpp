@@ -1,0 +1,96 @@
+// Degrees and shape: hand-made graphs, and the same answer on any number of ranks and threads.
+#include "engine/graph_stats.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/engine/graph_cases.hpp"
+
+namespace tessera {
+namespace {
+
+using test::Case;
+
+Graph build(const Case& c, Communicator& comm) {
+  return build_graph(test::parsed_share(c, comm), test::options_of(c), comm);
+}
+
+/// 1 -> 2, 1 -> 3, 2 -> 3, 4 isolated.
+Case small() {
+  return {.kind = LabelKind::range, .declared_vertices = 4, .edges = {{"1", "2"}, {"1", "3"}, {"2", "3"}}};
+}
+
+TEST(GraphStats, CountsASmallGraphOnAnyRanks) {
+  for (int ranks : {1, 2, 7})
+    test::run_ranks(ranks, [](Communicator& comm) {
+      const GraphStats stats = graph_stats(build(small(), comm), comm);
+      EXPECT_EQ(stats.num_vertices, 4u);
+      EXPECT_EQ(stats.num_edges, 3u);
+      EXPECT_EQ(stats.max_in_degree, 2u);
+      EXPECT_EQ(stats.max_out_degree, 2u);
+      EXPECT_DOUBLE_EQ(stats.mean_degree, 0.75);
+      EXPECT_EQ(stats.dangling, 2u);
+      EXPECT_EQ(stats.sources_only, 2u);
+      EXPECT_EQ(stats.isolated, 1u);
+      EXPECT_FALSE(stats.symmetric);
+      EXPECT_DOUBLE_EQ(stats.top_1_percent_in, 2 / 3.0);
+      // Degrees 0 0 1 2: Gini = (2 * (3 * 1 + 4 * 2)) / (4 * 3) - 5 / 4.
+      EXPECT_DOUBLE_EQ(stats.gini_in, 22 / 12.0 - 1.25);
+      EXPECT_EQ(stats.in_degree_histogram, (std::vector<std::uint64_t>{2, 1, 1}));
+      EXPECT_EQ(stats.out_degree_histogram, (std::vector<std::uint64_t>{2, 1, 1}));
+    });
+}
+
+TEST(GraphStats, DegreesAreInOriginalOrder) {
+  test::run_ranks(3, [](Communicator& comm) {
+    const Graph graph = build(small(), comm);
+    EXPECT_EQ(in_degrees(graph, comm), (std::vector<std::uint64_t>{0, 1, 2, 0}));
+    EXPECT_EQ(out_degrees(graph, comm), (std::vector<std::uint64_t>{2, 1, 0, 0}));
+    EXPECT_EQ(out_weights(graph, comm), (std::vector<double>{2, 1, 0, 0}));
+  });
+}
+
+TEST(GraphStats, GraphWithoutVerticesHasNoDegrees) {
+  for (int ranks : {1, 3})
+    test::run_ranks(ranks, [](Communicator& comm) {
+      const GraphStats stats = graph_stats(build(Case{.weighted = true, .edges = {}}, comm), comm);
+      EXPECT_EQ(stats.num_edges, 0u);
+      EXPECT_EQ(stats.gini_in, 0);
+      EXPECT_TRUE(stats.symmetric);
+      EXPECT_TRUE(stats.in_degree_histogram.empty());
+    });
+}
+
+TEST(GraphStats, SymmetryLooksAtThePatternOnly) {
+  Case c{.weighted = true, .edges = {{"1", "2", 5}, {"2", "1", 1}, {"2", "1", 1}, {"3", "3", 1}}};
+  c.duplicates = Duplicates::keep;
+  test::run_ranks(2, [&](Communicator& comm) { EXPECT_TRUE(graph_stats(build(c, comm), comm).symmetric); });
+}
+
+TEST(GraphStats, OutWeightsOfExactlyRepresentableSumsAreExact) {
+  // 2^60 absorbs a 1 in any order of doubles; the exact sum keeps both.
+  Case c{.weighted = true, .edges = {{"1", "2", 1}, {"1", "3", 0x1p60}, {"1", "4", 127}, {"2", "1", 0.5}}};
+  test::run_ranks(3, [&](Communicator& comm) {
+    EXPECT_EQ(out_weights(build(c, comm), comm), (std::vector<double>{0x1p60 + 128, 0.5, 0, 0}));
+  });
+}
+
+RC_GTEST_PROP(GraphStatsProperty, OutWeightsHaveTheSameBitsForAnyRanksAndThreads, ()) {
+  Case c{.weighted = true, .edges = {}};
+  const auto raw = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
+      rc::gen::tuple(rc::gen::inRange(0, 12), rc::gen::inRange(0, 300), rc::gen::inRange(1, 1 << 20)));
+  for (const auto& [u, v, w] : raw)
+    c.edges.push_back({std::to_string(u), std::to_string(v), std::exp(w * 1e-5) / 3});
+  const int ranks = *rc::gen::inRange(2, 8), threads = *rc::gen::inRange(1, 5);
+  std::vector<double> one, several;
+  test::run_ranks(1, [&](Communicator& comm) { one = out_weights(build(c, comm), comm); });
+  test::run_ranks(ranks, [&](Communicator& comm) {
+    omp_set_num_threads(threads);
+    const std::vector<double> weights = out_weights(build(c, comm), comm);
+    if (comm.is_root()) several = weights;
+  });
+  RC_ASSERT(one == several);
+}
+
+}  // namespace
+}  // namespace tessera

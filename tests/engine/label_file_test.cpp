@@ -1,0 +1,94 @@
+#include "engine/io/label_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/input_files.hpp"
+
+namespace tessera::test {
+namespace {
+
+using namespace std::string_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Values = std::vector<std::pair<std::string, double>>;
+
+Values values_of(const std::string& text) {
+  const InputText file(text, "p.tsv");
+  Values values;
+  run_ranks(2, [&](Communicator& comm) {
+    const std::vector<LabelValue> read = read_label_values(file.path(), comm);
+    if (comm.rank() != 1) return;
+    for (const LabelValue& v : read) values.emplace_back(v.label, v.value);
+  });
+  return values;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    values_of(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
+  const Values expected = {{"a", 0.5}, {"b", 2}};
+  for (const char* text :
+       {"a 0.5\nb 2\n", "a\t0.5\nb\t2", "a,0.5\r\nb,2\r\n", "a;0.5\nb;2\n", "# c\n\n\"a\",0.5\n\"b\",2\n",
+        "node,score\na,0.5\nb,2\n", "node\tscore\trank\na\t0.5\t1\nb\t2\t2\n",
+        "\xEF\xBB\xBF"
+        "a 5e-1 x\nb +2\n"})
+    EXPECT_EQ(values_of(text), expected) << text;
+  EXPECT_EQ(values_of("\"x, \"\"y\"\"\",1\n"), (Values{{"x, \"y\"", 1}}));
+  EXPECT_EQ(values_of("x y\t1\n"), (Values{{"x y", 1}}));
+  EXPECT_TRUE(values_of("# nothing\n").empty());
+}
+
+TEST(LabelFile, NamesTheLineOfABadValue) {
+  EXPECT_THAT(error_of("a 1\nb\n"), HasSubstr("p.tsv:2: expected a label and a number, found \"b\""));
+  for (const char* bad : {"-1", "nan", "inf", "x", "1e999"})
+    EXPECT_THAT(error_of("a 1\n# c\nb " + std::string(bad)), HasSubstr("p.tsv:3: expected a finite number"))
+        << bad;
+  EXPECT_THAT(error_of("a,1\n,2\n"), HasSubstr("p.tsv:2: the label is empty"));
+  EXPECT_THAT(error_of("a,1\n\"b,2\n"), HasSubstr("p.tsv:2: a quote that is not closed"));
+  EXPECT_THAT(error_of("a 1\nb\0 2\n"s), HasSubstr("p.tsv:2: a NUL byte"));
+}
+
+TEST(LabelFile, AListHasOneLabelALine) {
+  const InputText file("# q\nAda Lovelace\r\n\n\"x, \"\"y\"\"\"\nlast", "q.txt");
+  run_ranks(3, [&](Communicator& comm) {
+    const std::vector<LabelValue> list = read_label_list(file.path(), comm);
+    ASSERT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[0].label, "Ada Lovelace");
+    EXPECT_EQ(list[0].line, 2u);
+    EXPECT_EQ(list[1].label, "x, \"y\"");
+    EXPECT_EQ(list[2].label, "last");
+  });
+}
+
+TEST(LabelFile, AMissingFileFailsOnAllRanks) {
+  EXPECT_THROW(
+      run_ranks(3, [](Communicator& comm) { read_label_list(testing::TempDir() + "tessera-none", comm); }),
+      InputError);
+}
+
+TEST(FindLabels, AsksAllRanksAndTextsComeBack) {
+  run_ranks(3, [](Communicator& comm) {
+    LabelTable table;  // labels 1 .. 7: ranks hold 1-3, 4-6 and 7
+    table.first_label = 1;
+    table.first_id = static_cast<VertexId>(3 * comm.rank());
+    table.count = comm.rank() == 2 ? 1 : 3;
+    const std::vector<std::string> labels = {"7", "1", "8", "x", "4"};
+    const std::vector<VertexId> ids = find_labels(labels, table, comm);
+    EXPECT_THAT(ids, ElementsAre(6, 0, kNoVertex, kNoVertex, 3));
+    const std::vector<VertexId> known = {6, 0, 3, 6};
+    EXPECT_THAT(label_texts(known, table, comm), ElementsAre("7", "1", "4", "7"));
+    EXPECT_TRUE(label_texts({}, table, comm).empty());
+    EXPECT_TRUE(find_labels({}, table, comm).empty());
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test

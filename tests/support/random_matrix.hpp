@@ -1,0 +1,59 @@
+// Small random matrices with power-law-like columns for tests of the formats.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/csr_view.hpp"
+
+namespace tessera::test {
+
+struct RandomMatrix {
+  std::uint64_t num_rows = 0, num_cols = 0;
+  std::vector<EdgeOffset> row_offsets;
+  std::vector<VertexId> col_indices;
+  std::vector<double> values;  // empty when pattern-only
+
+  CsrView<double> view() const {
+    return {num_rows, num_cols, row_offsets.data(), col_indices.data(),
+            values.empty() ? nullptr : values.data()};
+  }
+  std::vector<std::uint64_t> row_lengths() const {
+    std::vector<std::uint64_t> lengths(num_rows);
+    for (std::uint64_t i = 0; i < num_rows; ++i) lengths[i] = row_offsets[i + 1] - row_offsets[i];
+    return lengths;
+  }
+  std::vector<std::uint64_t> column_lengths() const {
+    std::vector<std::uint64_t> lengths(num_cols, 0);
+    for (VertexId column : col_indices) ++lengths[column];
+    return lengths;
+  }
+};
+
+/// Rows of skewed length (some empty, some longer than num_cols / 2) over skewed columns, no repeats.
+inline RandomMatrix random_matrix(unsigned seed, std::uint64_t num_rows, std::uint64_t num_cols,
+                                  double mean_length, bool weighted) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  RandomMatrix a;
+  a.num_rows = num_rows;
+  a.num_cols = num_cols;
+  a.row_offsets.push_back(0);
+  for (std::uint64_t i = 0; i < num_rows; ++i) {
+    const double length = mean_length * std::pow(uniform(engine) + 1e-3, -0.7) - mean_length;
+    std::vector<VertexId> columns;
+    for (double k = 0; k < length && k < static_cast<double>(num_cols); ++k)
+      columns.push_back(static_cast<VertexId>(std::pow(uniform(engine), 3) * static_cast<double>(num_cols)));
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    a.col_indices.insert(a.col_indices.end(), columns.begin(), columns.end());
+    a.row_offsets.push_back(a.col_indices.size());
+  }
+  if (weighted)
+    for (std::size_t k = 0; k < a.col_indices.size(); ++k) a.values.push_back(uniform(engine) + 0.25);
+  return a;
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,117 @@
+"""Bad input: exit code 4, a message with place and text, no output (cases T01 to T24 of the fault list that
+a whole run shows; the readers' own tests have the rest)."""
+import gzip
+import os
+import threading
+import unittest
+
+from program import LINKS, ProgramTest
+
+
+class BadInputTest(ProgramTest):
+    def refuse_graph(self, content, *options, err, name="g"):
+        self.write(name, content)
+        result = self.refuse(4, "pagerank", name, "-o", "out.tsv", *options, err=err)
+        self.assertFalse(os.path.exists(self.path("out.tsv")))
+        return result
+
+    def test_graphs_without_edges_cannot_be_ranked(self):
+        for content in ("", "# only\n% comments\n", " \n\t\n"):
+            self.refuse_graph(content, err="g: .*no edges")
+
+    def test_graphs_without_edges_have_statistics(self):
+        for content in ("", "# only\n"):
+            self.write("g", content)
+            result = self.expect(0, "stats", "g")
+            self.assertRegex(result.out, r"nodes +0\n")
+
+    def test_no_edges_left_names_the_option(self):
+        self.refuse_graph("a a\n", "--self-loops", "drop", err="--self-loops")
+
+    def test_lines_with_one_label(self):
+        self.refuse_graph("a b\nb\nc a\n", err="g:2: ")
+
+    def test_weights(self):
+        for weight in ("nan", "inf", "-1", "0x10", "x"):
+            self.refuse_graph(f"a b 1\nb c {weight}\n", "--weighted", err=f"g:2: .*{weight}")
+
+    def test_binary_and_missing_files(self):
+        self.refuse_graph(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)), err="g")
+        self.refuse(4, "pagerank", "nothing.txt", err="nothing.txt: .*No such file")
+        os.mkdir(self.path("folder"))
+        self.refuse(4, "pagerank", "folder", err="folder")
+
+    def test_truncated_gzip(self):
+        content = gzip.compress(b"".join(b"%d %d\n" % (i, i * 7919 % 1000) for i in range(1000)))
+        self.refuse_graph(content[: len(content) // 2], err="g.gz", name="g.gz")
+
+    def test_matrix_market_counts_and_ranges(self):
+        banner = "%%MatrixMarket matrix coordinate pattern general\n"
+        self.refuse_graph(banner + "2 2 2\n1 2\n", err="g.mtx", name="g.mtx")
+        self.refuse_graph(banner + "2 2 1\n1 3\n", err="g.mtx:3: .*3", name="g.mtx")
+        self.refuse_graph(banner + "2 2 1\n0 1\n", err="g.mtx:3: .*0", name="g.mtx")
+        complex_banner = "%%MatrixMarket matrix coordinate complex general\n"
+        self.refuse_graph(complex_banner + "1 1 1\n1 1 1 1\n", err="complex", name="g.mtx")
+
+    def test_a_damaged_cache(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.tsr")
+        with open(self.path("g.tsr"), "rb") as file:
+            content = file.read()
+        self.refuse_graph(content[: len(content) // 2], err="c.tsr", name="c.tsr")
+        flipped = bytearray(content)
+        flipped[len(content) // 2] ^= 0x40
+        self.write("d.tsr", bytes(flipped))
+        result = self.run_program("pagerank", "d.tsr")
+        if result.code == 0:  # the bit was padding
+            self.assertEqual(result.out, self.expect(0, "pagerank", "g.tsr").out)
+        else:
+            self.assertEqual(result.code, 4, result.err)
+
+    def test_a_pipe_with_a_name_is_an_input(self):
+        os.mkfifo(self.path("pipe"))
+
+        def feed():
+            with open(self.path("pipe"), "w", encoding="utf-8") as file:
+                file.write(LINKS)
+
+        writer = threading.Thread(target=feed)
+        writer.start()
+        result = self.expect(0, "pagerank", "pipe")
+        writer.join()
+        self.write("g", LINKS)
+        self.assertEqual(result.out, self.expect(0, "pagerank", "g").out)
+
+    def test_standard_input(self):
+        self.write("g", LINKS)
+        result = self.expect(0, "pagerank", "-", stdin=LINKS.encode())
+        self.assertEqual(result.out, self.expect(0, "pagerank", "g").out)
+
+    def test_control_bytes_of_messages_are_escaped(self):
+        result = self.refuse_graph("a b\n\x1b]52;c;x\x07\n", err="g:2: ")
+        self.assertNotIn("\x1b", result.err)
+
+
+class BadSideFileTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("g", LINKS)
+
+    def test_unknown_queries_are_all_listed(self):
+        self.write("q", "a\nx1\nb\nx2\n")
+        self.refuse(4, "rwr", "g", "--query-file", "q", "--query", "x3", err=['"x1"', '"x2"', '"x3"', "3 of 5"])
+
+    def test_an_empty_query_file(self):
+        self.write("q", "# nothing\n")
+        self.refuse(4, "rwr", "g", "--query-file", "q", err="q: expected at least one label")
+        self.refuse(4, "rwr", "g", "--query-file", "none", err="none")
+
+    def test_personalization(self):
+        for content, pattern in (("a 1\nx 1\n", 'p:2: .*"x"'), ("a 0\nb 0\n", "p: .*sum"), ("a -1\n", "p:1: "),
+                                 ("a 1\nb 1\na 2\n", 'p:3: .*"a" again .*line 1'), ("a nan\n", "p:1: "), ("", "p: ")):
+            self.write("p", content)
+            self.refuse(4, "pagerank", "g", "--personalization", "p", err=pattern)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""INI files: --config and --print-config."""
+import json
+import unittest
+
+from program import LINKS, ProgramTest
+
+
+class ConfigTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("g", LINKS)
+
+    def config_of(self, *arguments):
+        return self.expect(0, *arguments, "--print-config").out
+
+    def test_values_come_from_the_file_and_the_command_line_wins(self):
+        self.write("run.ini", "[pagerank]\r\ndamping = 0.5\r\ntop=2\r\n")
+        config = self.config_of("pagerank", "g", "--config", "run.ini", "--top", "3")
+        self.assertIn("damping = 0.5\n", config)
+        self.assertIn("top = 3\n", config)
+
+    def test_a_hash_inside_a_value_belongs_to_it(self):
+        self.write("run.ini", "# comment\n  # comment\n[pagerank]\noutput = a#b.tsv\n")
+        self.expect(0, "pagerank", "g", "--config", "run.ini")
+        self.assertIn("node\tscore", self.read("a#b.tsv"))
+
+    def test_common_keys_and_sections(self):
+        self.write("run.ini", "damping = 0.5\ntolerance = 1e-3\n[pagerank]\ntolerance = 1e-4\n[hits]\nnormalize = max\n")
+        pagerank = self.config_of("pagerank", "g", "--config", "run.ini")
+        self.assertIn("damping = 0.5\n", pagerank)
+        self.assertIn("tolerance = 0.0001\n", pagerank)
+        hits = self.config_of("hits", "g", "--config", "run.ini")
+        self.assertIn("tolerance = 0.001\n", hits)
+        self.assertIn("normalize = max\n", hits)
+
+    def test_unknown_keys_and_sections_are_errors_in_any_section(self):
+        self.write("key.ini", "[pagerank]\n\ndampling = 0.5\n")
+        self.refuse(2, "pagerank", "g", "--config", "key.ini", err=r"key.ini:3: unknown option dampling; did you mean damping")
+        self.refuse(2, "hits", "g", "--config", "key.ini", err=r"key.ini:3: ")
+        self.write("section.ini", "[pagernak]\ndamping = 0.5\n")
+        self.refuse(2, "pagerank", "g", "--config", "section.ini", err="did you mean pagerank")
+        self.write("other.ini", "[pagerank]\nnormalize = max\n")
+        self.refuse(2, "pagerank", "g", "--config", "other.ini", err="other.ini:2: unknown option normalize")
+
+    def test_bad_lines_and_values_name_their_place(self):
+        self.write("value.ini", "[pagerank]\ndamping = 2\n")
+        self.refuse(2, "pagerank", "g", "--config", "value.ini", err=r'value.ini:2: damping: expected .*found "2"')
+        self.write("line.ini", "damping 0.5\n")
+        self.refuse(2, "pagerank", "g", "--config", "line.ini", err=r'line.ini:1: expected "option = value"')
+        self.write("twice.ini", "[pagerank]\ntop = 1\ntop = 2\n")
+        self.refuse(2, "pagerank", "g", "--config", "twice.ini", err="twice.ini:3: top: given twice")
+        self.refuse(2, "pagerank", "g", "--config", "none.ini", err="none.ini: No such file")
+
+    def test_an_empty_file_changes_nothing(self):
+        self.write("empty.ini", "")
+        self.assertEqual(self.config_of("pagerank", "g", "--config", "empty.ini"), self.config_of("pagerank", "g"))
+
+    def test_print_config_repeats_the_run(self):
+        arguments = ["rwr", "g", "--query=-x", "--query", " y ", "--query", 'q"\\', "--delimiter", "\t",
+                     "--batch", "1e1", "--precision", "f32", "--member", "a # b", "--reverse", "-q"]
+        self.write("run.ini", self.config_of(*arguments))
+        self.assertEqual(self.config_of("rwr", "--config", "run.ini"), self.read("run.ini"))
+        self.assertIn('query = " y "\n', self.read("run.ini"))
+        self.assertIn("delimiter = tab\n", self.read("run.ini"))
+
+    def test_flags_of_the_file_can_be_switched_off(self):
+        self.write("run.ini", "weighted = yes\n")
+        self.assertIn("weighted = no\n", self.config_of("pagerank", "g", "--config", "run.ini", "--weighted=no"))
+
+    def test_the_report_names_the_source_of_each_option(self):
+        self.write("run.ini", "[pagerank]\ndamping = 0.5\n")
+        self.expect(0, "pagerank", "g", "--config", "run.ini", "--top", "2", "--report", "r.json")
+        options = json.loads(self.read("r.json"))["options"]
+        self.assertEqual(options["damping"], {"value": 0.5, "source": "config run.ini [pagerank]"})
+        self.assertEqual(options["top"], {"value": 2, "source": "command line"})
+        self.assertEqual(options["norm"], {"value": "l1", "source": "default"})
+        self.assertEqual(options["weighted"], {"value": False, "source": "default"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""stats, convert and generate through the program."""
+import unittest
+
+from program import LINKS, ProgramTest
+
+
+class ConvertTest(ProgramTest):
+    def edges(self, name):
+        return sorted(tuple(line.split()) for line in self.read(name).splitlines() if not line.startswith("#"))
+
+    def test_every_format_comes_back(self):
+        self.write("g", LINKS)
+        expected = self.expect(0, "pagerank", "g").out
+        source = "g"
+        for name in ("a.tsr", "b.tsv", "c.csv", "d.txt", "e.el", "f.tsr"):
+            self.expect(0, "convert", source, name)
+            self.assertEqual(self.expect(0, "pagerank", name).out, expected, name)
+            source = name
+        self.assertEqual(self.edges("b.tsv"), sorted(tuple(line.split()) for line in LINKS.splitlines()))
+
+    def test_matrix_market_keeps_the_structure(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.mtx")
+        self.assertEqual(self.read("g.mtx.labels.txt").split(), ["a", "b", "c", "d"])
+        by_number = {row[0]: row[1] for row in self.expect(0, "pagerank", "g.mtx").rows()}
+        by_label = {row[0]: row[1] for row in self.expect(0, "pagerank", "g").rows()}
+        self.assertEqual(by_number, {str(" abcd".index(v)): score for v, score in by_label.items()})
+
+    def test_weights_are_kept(self):
+        self.write("w", "1 2 0.5\n2 1 3\n1 3 1e-3\n")
+        expected = self.expect(0, "pagerank", "w", "--weighted").out
+        self.expect(0, "convert", "w", "w.tsr", "--weighted")
+        self.assertEqual(self.expect(0, "pagerank", "w.tsr").out, expected)
+        self.expect(0, "convert", "w.tsr", "w.mtx")
+        self.assertEqual(self.expect(0, "pagerank", "w.mtx").out, expected)
+
+    def test_stats_counts(self):
+        self.write("g", LINKS + "a b\nb b\n")
+        text = self.expect(0, "stats", "g").out
+        for name, value in (("nodes", "4"), ("edges", "6"), ("duplicate edges", "1"), ("no in-edge", "1")):
+            self.assertRegex(text, rf"(?m)^{name} +{value}$")
+        self.assertRegex(text, r"(?m)^self-loops +1 \(0 dropped\)$")
+
+
+class GenerateTest(ProgramTest):
+    def test_the_same_seed_gives_the_same_graph_for_any_number_of_threads(self):
+        for kind in ("rmat", "uniform"):
+            contents = []
+            for seed, threads in (("7", "1"), ("7", "4"), ("8", "1")):
+                self.expect(0, "generate", kind, "--scale", "8", "--edge-factor", "4", "--seed", seed, "--threads",
+                            threads, "-o", "g.tsv")
+                contents.append(self.read("g.tsv"))
+            self.assertEqual(contents[0], contents[1])
+            self.assertNotEqual(contents[0], contents[2])
+
+    def test_declared_sizes_keep_isolated_nodes_and_edge_lists_do_not(self):
+        arguments = ["generate", "rmat", "--scale", "8", "--edge-factor", "1"]
+        self.expect(0, *arguments, "-o", "g.tsr", err="256 nodes")
+        self.expect(0, *arguments, "-o", "g.tsv")
+        nodes = {label for line in self.read("g.tsv").splitlines() for label in line.split()}
+        self.assertLess(len(nodes), 256)
+        self.assertRegex(self.expect(0, "stats", "g.tsv").out, rf"(?m)^nodes +{len(nodes)}$")
+
+    def test_quadrants_that_do_not_fit(self):
+        self.refuse(2, "generate", "rmat", "-o", "g.tsr", "--a", "0.9", "--b", "0.2", err="at most 1")
+
+
+if __name__ == "__main__":
+    unittest.main()

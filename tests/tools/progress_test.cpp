@@ -1,0 +1,56 @@
+// Time left, told only where it is honest, and step times.
+#include "tools/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tools/session.hpp"
+
+namespace tessera::cli {
+namespace {
+
+std::vector<double> geometric(double factor, int count) {
+  std::vector<double> residuals;
+  for (int k = 0; k < count; ++k) residuals.push_back(std::pow(factor, k));
+  return residuals;
+}
+
+TEST(SecondsToGo, FollowsFromASteadySlope) {
+  const auto residuals = geometric(0.1, 12);  // last: 1e-11
+  EXPECT_NEAR(seconds_to_go(residuals, 1e-15, 2.0), 8.0, 1e-6);
+  EXPECT_EQ(seconds_to_go(residuals, 1e-3, 2.0), 0.0);
+}
+
+TEST(SecondsToGo, IsSilentWithoutASteadySlope) {
+  EXPECT_LT(seconds_to_go(geometric(0.5, 10), 1e-9, 1.0), 0);  // too few steps
+  EXPECT_LT(seconds_to_go(geometric(1.0, 20), 1e-9, 1.0), 0);  // does not fall
+  EXPECT_LT(seconds_to_go(geometric(1.1, 20), 1e-9, 1.0), 0);  // grows
+  auto bent = geometric(0.5, 12);
+  for (int k = 7; k < 12; ++k) bent[k] = bent[6] * std::pow(0.9, k - 6);
+  EXPECT_LT(seconds_to_go(bent, 1e-9, 1.0), 0);
+  EXPECT_LT(seconds_to_go(std::vector<double>(12, 0.0), 1e-9, 1.0), 0);
+}
+
+TEST(StepTimes, MedianAndTotal) {
+  StepTimes times;
+  EXPECT_EQ(times.median(), 0);
+  times.seconds = {5, 1, 3};
+  EXPECT_EQ(times.median(), 3);
+  EXPECT_EQ(times.total(), 9);
+}
+
+TEST(Progress, RecordsEachStepAndItsVectors) {
+  GeneralOptions options;
+  options.no_progress = true;
+  Progress progress(options, true);
+  StepTimes times;
+  const IterationObserver observer = progress.iterating(1e-6, 10, times);
+  EXPECT_TRUE(observer({.iteration = 1, .residual = 0.5, .vectors_left = 4}));
+  EXPECT_TRUE(observer({.iteration = 2, .residual = 0.1, .vectors_left = 3}));
+  EXPECT_EQ(times.seconds.size(), 2u);
+  EXPECT_EQ(times.vector_steps, 7u);
+}
+
+}  // namespace
+}  // namespace tessera::cli

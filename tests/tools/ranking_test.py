@@ -1,0 +1,147 @@
+"""The three algorithms through the program, against a dense calculation in Python."""
+import json
+import random
+import unittest
+
+from program import LINKS, ProgramTest
+
+NODES = ["a", "b", "c", "d"]
+EDGES = [tuple(line.split()) for line in LINKS.splitlines()]
+
+
+def pagerank(edges, damping, jump=None, dangling="uniform", steps=500):
+    jump = jump or {v: 1 / len(NODES) for v in NODES}
+    out = {v: sum(1 for u, _ in edges if u == v) for v in NODES}
+    score = dict(jump)
+    for _ in range(steps):
+        lost = sum(score[v] for v in NODES if out[v] == 0)
+        link = {v: sum(score[u] / out[u] for u, w in edges if w == v) for v in NODES}
+        back = {v: {"uniform": lost / len(NODES), "personalization": lost * jump[v], "drop": 0}[dangling] for v in NODES}
+        score = {v: damping * (link[v] + back[v]) + (1 - damping) * jump[v] for v in NODES}
+    return score
+
+
+class RankingTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("g", LINKS)
+
+    def scores(self, *arguments, column=1):
+        rows = self.expect(0, *arguments, "--tolerance", "1e-13", "--max-iterations", "10000").rows()
+        return {row[0]: float(row[column]) for row in rows}
+
+    def assert_scores(self, found, expected, places=11):
+        self.assertEqual(sorted(found), sorted(expected))
+        for label, value in expected.items():
+            self.assertAlmostEqual(found[label], value, places=places, msg=label)
+
+    def test_pagerank_conventions(self):
+        self.assert_scores(self.scores("pagerank", "g"), pagerank(EDGES, 0.85))
+        self.assert_scores(self.scores("pagerank", "g", "--damping", "0.5"), pagerank(EDGES, 0.5))
+        self.assert_scores(self.scores("pagerank", "g", "--damping", "0"), {v: 0.25 for v in NODES})
+        self.write("p", "a 3\nb 1\n")
+        jump = {"a": 0.75, "b": 0.25, "c": 0, "d": 0}
+        self.assert_scores(self.scores("pagerank", "g", "--personalization", "p"), pagerank(EDGES, 0.85, jump))
+
+    def test_dangling_rules(self):
+        edges = [edge for edge in EDGES if edge[0] != "c"]
+        self.write("g", "".join(f"{u} {v}\n" for u, v in edges))
+        self.write("p", "a 1\n")
+        jump = {"a": 1, "b": 0, "c": 0, "d": 0}
+        for rule in ("uniform", "personalization", "drop"):
+            found = self.scores("pagerank", "g", "--dangling", rule, "--personalization", "p")
+            self.assert_scores(found, pagerank(edges, 0.85, jump, rule))
+        dropped = self.scores("pagerank", "g", "--dangling", "drop")
+        rescaled = self.scores("pagerank", "g", "--dangling", "rescale")
+        self.assertLess(sum(dropped.values()), 1)
+        self.assertAlmostEqual(sum(rescaled.values()), 1, places=11)
+
+    def test_kernels_and_precisions_agree(self):
+        expected = pagerank(EDGES, 0.85)
+        for kernel in ("csr", "tile-composite"):
+            self.assert_scores(self.scores("pagerank", "g", "--kernel", kernel), expected)
+            rows = self.expect(0, "pagerank", "g", "--kernel", kernel, "--precision", "f32").rows()
+            self.assert_scores({row[0]: float(row[1]) for row in rows}, expected, places=5)
+
+    def test_warm_start_from_our_own_output_ends_at_once(self):
+        self.expect(0, "pagerank", "g", "-o", "s.csv", "--tolerance", "1e-12", "--max-iterations", "1000")
+        self.expect(0, "pagerank", "g", "--warm-start", "s.csv", "--tolerance", "1e-9", "--report", "r.json")
+        report = json.loads(self.read("r.json"))
+        self.assertLessEqual(report["iteration"]["iterations"], 2)
+        self.assertEqual(report["warm_start"], {"nodes": 4, "missing_nodes": 0, "unknown_labels": 0})
+
+    def test_warm_start_counts_missing_and_unknown_labels(self):
+        self.write("s", "a 0.5\nzz 0.5\n")
+        self.expect(0, "pagerank", "g", "--warm-start", "s", "--report", "r.json", err="1 nodes, 3 .* 1 unknown")
+        self.assertEqual(json.loads(self.read("r.json"))["warm_start"]["missing_nodes"], 3)
+
+    def test_hits_pairs(self):
+        hub = {v: 1.0 for v in NODES}
+        for _ in range(2000):
+            authority = {v: sum(hub[u] for u, w in EDGES if w == v) for v in NODES}
+            total = sum(authority.values())
+            authority = {v: x / total for v, x in authority.items()}
+            hub = {v: sum(authority[w] for u, w in EDGES if u == v) for v in NODES}
+            total = sum(hub.values())
+            hub = {v: x / total for v, x in hub.items()}
+        for update in ("alternating", "block"):
+            self.assert_scores(self.scores("hits", "g", "--update", update), authority, places=9)
+            self.assert_scores(self.scores("hits", "g", "--update", update, column=2), hub, places=9)
+        scaled = self.scores("hits", "g", "--normalize", "max")
+        self.assertAlmostEqual(max(scaled.values()), 1, places=9)
+
+    def test_hits_says_when_the_pair_is_not_unique(self):
+        self.write("two", "a b\nc d\n")
+        self.expect(0, "hits", "two", err="not unique")
+
+    def test_rwr_walks_both_ways(self):
+        neighbours = {v: sorted({w for u, w in EDGES if u == v} | {u for u, w in EDGES if w == v}) for v in NODES}
+        score = {v: float(v == "d") for v in NODES}
+        for _ in range(2000):
+            score = {v: 0.9 * sum(score[u] / len(neighbours[u]) for u in neighbours[v]) + 0.1 * (v == "d")
+                     for v in NODES}
+        rows = self.expect(0, "rwr", "g", "--query", "d", "--tolerance", "1e-13", "--max-iterations", "9999").rows()
+        self.assertEqual({row[0] for row in rows}, {"d"})
+        self.assert_scores({row[1]: float(row[2]) for row in rows}, score)
+
+    def test_a_query_does_not_depend_on_its_batch(self):
+        together = self.expect(0, "rwr", "g", *(f"--query={v}" for v in NODES)).rows()
+        one_by_one = self.expect(0, "rwr", "g", *(f"--query={v}" for v in NODES), "--batch", "1").rows()
+        self.assertEqual(together, one_by_one)
+        self.assertEqual(self.expect(0, "rwr", "g", "--query", "b").rows(), [row for row in together if row[0] == "b"])
+
+    def test_a_repeated_query_is_answered_once(self):
+        result = self.expect(0, "rwr", "g", "--query", "a", "--query", "a", err="answered once")
+        self.assertEqual(len(result.rows()), 4)
+
+    def test_not_converged_still_writes_scores(self):
+        for command in (["pagerank"], ["hits"], ["rwr", "--query", "a"]):
+            result = self.expect(3, *command, "g", "--max-iterations", "1", "--tolerance", "1e-12", "-o", "out.tsv",
+                                 "--report", "r.json", err="not converged")
+            self.assertEqual(result.out, "")
+            self.assertEqual(len(self.read("out.tsv").splitlines()), 5)
+            self.assertIs(json.loads(self.read("r.json"))["iteration"]["converged"], False)
+
+    def test_an_unreachable_tolerance_is_named(self):
+        numbers = random.Random(1)
+        self.write("many", "".join(f"{int(2000 * numbers.random())} {int(2000 * numbers.random() ** 2)}\n"
+                                   for _ in range(8000)))
+        self.expect(3, "pagerank", "many", "--precision", "f32", "--damping", "0.99", "--tolerance", "1e-20",
+                    "--max-iterations", "1e5", "-o", "out.tsv", err=["reachable is about", "--precision f64"])
+        self.assertEqual(len(self.read("out.tsv").splitlines()), len(set(self.read("many").split())) + 1)
+
+    def test_exactly_so_many_steps(self):
+        self.expect(0, "pagerank", "g", "--iterations", "7", "--report", "r.json")
+        report = json.loads(self.read("r.json"))
+        self.assertEqual(report["iteration"]["iterations"], 7)
+        self.assertEqual(len(report["iteration"]["residual_history"]), 7)
+
+    def test_small_and_odd_graphs(self):
+        for content in ("a a\n", "a b\n", "a b\nc d\n", "x a\nx b\nx c\n", "a b\nb a\n"):
+            self.write("odd", content)
+            total = sum(float(row[1]) for row in self.expect(0, "pagerank", "odd").rows())
+            self.assertAlmostEqual(total, 1, places=5, msg=content)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+"""SIGINT and SIGTERM while reading and while iterating; which phase is reached is read from stderr, nothing
+sleeps."""
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from program import LINKS, TESSERA, TIMEOUT_SECONDS, ProgramTest, environment
+
+FOREVER = ["--iterations", "1e9", "--verbose"]
+
+
+class SignalTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("g", LINKS)
+        self.write("s.tsv", "old")
+
+    def start(self, *arguments):
+        process = subprocess.Popen([TESSERA, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(self.folder))
+        self.addCleanup(process.kill)
+        return process
+
+    def start_iterating(self, *arguments):
+        process = self.start(*arguments, *FOREVER)
+        for line in process.stderr:
+            if b"in_edges: " in line:  # the matrix is packed
+                return process
+        self.fail("ended before it iterated")
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        return process.returncode, out, err.decode()
+
+    def test_the_iteration_stops_after_a_step_and_the_report_says_so(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start_iterating("pagerank", "g", "-o", "s.tsv", "--report", "r.json")
+            process.send_signal(number)
+            found, out, err = self.finish(process)
+            self.assertEqual((found, out), (code, b""), err)
+            self.assertIn("interrupted", err)
+            report = json.loads(self.read("r.json"))
+            self.assertIs(report["interrupted"], True)
+            self.assertIs(report["iteration"]["interrupted"], True)
+            self.assertEqual(self.read("s.tsv"), "old")
+            os.remove(self.path("r.json"))
+            self.assert_no_leftovers("g", "s.tsv")
+
+    def test_hits_and_rwr_stop_too(self):
+        for command in (["hits", "g"], ["rwr", "g", "--query", "a"]):
+            process = self.start_iterating(*command, "-o", "s.tsv")
+            process.send_signal(signal.SIGINT)
+            found, _, err = self.finish(process)
+            self.assertEqual(found, 130, err)
+            self.assertEqual(self.read("s.tsv"), "old")
+
+    def test_a_run_that_waits_for_its_input_ends(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("pagerank", "pipe", "-o", "s.tsv")
+        with open(self.path("pipe"), "wb") as pipe:  # opened: the program is reading
+            pipe.write(b"a b\n")
+            pipe.flush()
+            process.send_signal(signal.SIGTERM)
+            found, _, err = self.finish(process)
+        self.assertEqual(found, 143, err)
+        self.assertEqual(self.read("s.tsv"), "old")
+        self.assert_no_leftovers("g", "pipe", "s.tsv")
+
+    def test_the_second_signal_ends_at_once(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("pagerank", "pipe")
+        with open(self.path("pipe"), "wb"):
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
+            found, out, _ = self.finish(process)
+        self.assertEqual((found, out), (130, b""))
+
+
+if __name__ == "__main__":
+    unittest.main()

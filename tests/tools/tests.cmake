@@ -1,0 +1,21 @@
+# The program itself, driven from Python's standard library: exit code, stdout and stderr of each case.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+file(GLOB tool_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.py)
+foreach(file ${tool_tests})
+  get_filename_component(stem ${file} NAME_WE)
+  add_test(NAME tools.${stem} COMMAND ${Python3_EXECUTABLE} -B ${file})
+  set_tests_properties(tools.${stem} PROPERTIES LABELS tools TIMEOUT 300
+    SKIP_REGULAR_EXPRESSION "mpirun is not there: nothing was tested"
+    ENVIRONMENT "TESSERA=$<TARGET_FILE:tessera>;TESSERA_REFERENCE_DATA=${TESSERA_REFERENCE_DATA}")
+endforeach()
+
+# Parts of the program that need no whole run.
+set(tool_parts value_text nearest_name config_file progress)
+list(TRANSFORM tool_parts PREPEND ${CMAKE_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
+list(TRANSFORM tool_part_sources APPEND .cpp)
+list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)
+add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${CMAKE_SOURCE_DIR}/tools/log.cpp
+               ${CMAKE_SOURCE_DIR}/tools/stop_signal.cpp ${CMAKE_SOURCE_DIR}/tools/terminal.cpp)
+target_link_libraries(tools_test PRIVATE tessera_algorithms spdlog::spdlog GTest::gtest_main rapidcheck)
+target_include_directories(tools_test PRIVATE ${CMAKE_SOURCE_DIR})
+gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)

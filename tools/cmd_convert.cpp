@@ -1,0 +1,51 @@
+// tessera convert
+#include "tools/command.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graph_input.hpp"
+#include "tools/graph_output.hpp"
+
+namespace tessera::cli {
+namespace {
+
+class ConvertCommand : public Command {
+ public:
+  ConvertCommand();
+  void check_options() const override;
+  int run(Session& session) override;
+
+ private:
+  GraphOptions graph_;
+  std::string out_;
+};
+
+ConvertCommand::ConvertCommand()
+    : Command("convert",
+              "Writes a graph as the binary cache (.tsr), an edge list (.tsv .txt .el .csv) or Matrix Market "
+              "(.mtx).\n"
+              "Labels and weights are kept; the rules for duplicates, self-loops and direction are applied.",
+              {"tessera convert links.txt.gz links.tsr", "tessera convert links.tsr links.csv"}) {
+  add_graph_options(options_, graph_);
+  options_.positional("out", out_, "file to write").placeholder = "OUT";
+  add_general_options(false);
+}
+
+void ConvertCommand::check_options() const {
+  check_graph_options(graph_);
+  graph_file_kind(out_);
+  if (out_ == general_.report)
+    throw OptionError(fmt::format("OUT and --report are the same file \"{}\"", out_));
+}
+
+int ConvertCommand::run(Session& session) {
+  check_graph_output(out_, session);
+  const Graph graph = load_input(graph_, session);
+  write_graph(graph, out_, session);
+  session.write_report();
+  return kExitFine;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert_command() { return std::make_unique<ConvertCommand>(); }
+
+}  // namespace tessera::cli

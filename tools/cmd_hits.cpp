@@ -1,0 +1,116 @@
+// tessera hits
+#include "algorithms/hits.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "tools/log.hpp"
+#include "tools/node_values.hpp"
+#include "tools/ranking_command.hpp"
+
+namespace tessera::cli {
+namespace {
+
+class HitsCommand : public RankingCommand {
+ public:
+  HitsCommand();
+  int run(Session& session) override;
+  void check_options() const override;
+
+ private:
+  HitsOptions hits_options(const Graph& graph, Session& session) const;
+  template <class S>
+  HitsResult solve(Graph& graph, HitsOptions& options, Session& session);
+
+  HitsUpdate update_ = HitsUpdate::alternating;
+  ScoreNorm normalize_ = ScoreNorm::sum;
+  std::string warm_start_;
+};
+
+HitsCommand::HitsCommand()
+    : RankingCommand(
+          "hits", "Scores nodes as authorities and hubs: a = A^T h, h = A a. Sorted by authority.",
+          {"tessera hits links.txt --top 20", "tessera hits links.txt --update block -o scores.csv"}) {
+  stop_.max_iterations = 1000;  // the rate is the graph's, not a parameter's
+  options_.group("HITS");
+  options_.choice<HitsUpdate>(
+      "update", update_, {{"alternating", HitsUpdate::alternating}, {"block", HitsUpdate::block}},
+      "alternating: a from h, then h from the new a; block: both at once from one matrix of "
+      "twice the size (the change is taken between step k and k + 2)");
+  options_.choice<ScoreNorm>("normalize", normalize_,
+                             {{"sum", ScoreNorm::sum}, {"max", ScoreNorm::max}, {"l2", ScoreNorm::l2}},
+                             "what is 1 of authorities and of hubs");
+  options_.text("warm-start", "FILE", warm_start_, "hub scores to start from: label, score");
+  add_graph_options(options_, graph_);
+  add_solver_options();
+  add_output_options();
+  add_general_options(true);
+}
+
+void HitsCommand::check_options() const {
+  RankingCommand::check_options();
+  check_one_stdin({{"GRAPH", graph_.path}, {"--warm-start", warm_start_}});
+}
+
+HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) const {
+  HitsOptions options;
+  options.stop = stop_;
+  options.normalize = normalize_;
+  if (warm_start_.empty()) return options;
+  const NodeValues start = read_node_values(warm_start_, graph, UnknownLabels::ignore, session.comm());
+  const std::uint64_t missing = graph.num_vertices - start.num_given;
+  options.start_hubs = start.values;
+  for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
+    if (!start.is_given[v]) options.start_hubs[v] = 1.0 / static_cast<double>(graph.num_vertices);
+  session.report()["warm_start"] = {
+      {"nodes", start.num_given}, {"missing_nodes", missing}, {"unknown_labels", start.num_unknown}};
+  log_info(fmt::format(
+      "warm start: {} nodes, {} without a score start as without a file, {} unknown labels ignored",
+      start.num_given, missing, start.num_unknown));
+  return options;
+}
+
+template <class S>
+HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& session) {
+  const auto backend = make_backend<S>(backend_);
+  if (update_ == HitsUpdate::block) {
+    auto block = session.timed("pack", [&] {
+      return SpmvOperator<S>::hits_block(graph, operator_options(), *backend, session.comm());
+    });
+    release_edges(graph);
+    describe<S>(session, {{"block", &block}});
+    options.observer = observer(session);
+    return session.timed("iterate", [&] { return hits_block(block, options); });
+  }
+  auto pair = session.timed("pack", [&] {
+    return SpmvOperator<S>::in_and_out_edges(graph, operator_options(), *backend, session.comm());
+  });
+  release_edges(graph);
+  describe<S>(session, {{"in_edges", &pair.first}, {"out_edges", &pair.second}});
+  options.observer = observer(session);
+  return session.timed("iterate", [&] { return hits(pair.first, pair.second, options); });
+}
+
+int HitsCommand::run(Session& session) {
+  Graph graph = load(session);
+  const MemoryShape shape{.num_matrices = 2, .num_vectors = 2};
+  if (general_.dry_run) return finish_dry_run(session, graph, shape);
+  HitsOptions options = hits_options(graph, session);
+  check_solver_memory(graph, shape, session);
+  const HitsResult result =
+      with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, options, session); });
+  session.report()["hits"] = {{"unique", result.unique}, {"convergence_rate", result.convergence_rate}};
+  if (!result.unique && !result.report.interrupted)
+    log_warning(
+        "the dominant pair of scores is not unique: several components tie, and the result depends on the "
+        "start");
+  const Ranking ranking{.query = {}, .columns = {{"authority", result.authority}, {"hub", result.hub}}};
+  return finish(session, result.report, std::numeric_limits<double>::quiet_NaN(), {&ranking, 1},
+                graph.labels);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_hits_command() { return std::make_unique<HitsCommand>(); }
+
+}  // namespace tessera::cli

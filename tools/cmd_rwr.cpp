@@ -1,0 +1,141 @@
+// tessera rwr
+#include <algorithm>
+#include <unordered_set>
+
+#include "algorithms/random_walk_restart.hpp"
+#include "engine/graph_stats.hpp"
+#include "engine/io/label_file.hpp"
+#include "tools/log.hpp"
+#include "tools/node_values.hpp"
+#include "tools/ranking_command.hpp"
+#include "tools/report.hpp"
+
+namespace tessera::cli {
+namespace {
+
+class RwrCommand : public RankingCommand {
+ public:
+  RwrCommand();
+  int run(Session& session) override;
+  void check_options() const override;
+
+ private:
+  std::vector<std::string> query_labels(Session& session) const;
+  template <class S>
+  std::vector<RwrResult> solve(Graph& graph, const std::vector<VertexId>& queries, Session& session);
+
+  std::vector<std::string> queries_;
+  std::string query_file_;
+  double continue_probability_ = 0.9;
+  unsigned batch_ = 32;
+};
+
+RwrCommand::RwrCommand()
+    : RankingCommand(
+          "rwr",
+          "Scores nodes by random walks with restart from query nodes: r = c W r + (1 - c) e.\n"
+          "The walk is on the undirected graph: each edge is walked both ways.",
+          {"tessera rwr links.txt --query 17 --top 20", "tessera rwr links.txt --query=-5 --query b",
+           "tessera rwr links.tsr --query-file nodes.txt -o near.csv --top 100"}) {
+  graph_.undirected = true;
+  stop_.max_iterations = 200;  // 0.9^k is below the default tolerance at k = 138
+  options_.group("Random walk with restart");
+  options_.texts("query", "LABEL", queries_,
+                 "a node to start from; may be repeated (--query=-5 for labels with -)");
+  options_.text("query-file", "FILE", query_file_, "one label a line");
+  options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
+                  "probability to walk on instead of restarting (c); the paper calls it restart probability");
+  options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix");
+  add_graph_options(options_, graph_);
+  add_solver_options();
+  add_output_options();
+  add_general_options(true);
+}
+
+void RwrCommand::check_options() const {
+  if (!graph_.undirected || graph_.directed)
+    throw OptionError("rwr walks on the undirected graph; --undirected=no and --directed are not possible");
+  RankingCommand::check_options();
+  if (queries_.empty() && query_file_.empty())
+    throw OptionError("rwr: expected --query LABEL or --query-file FILE");
+  check_one_stdin({{"GRAPH", graph_.path}, {"--query-file", query_file_}});
+}
+
+/// Labels of options, then of the file, each once.
+std::vector<std::string> RwrCommand::query_labels(Session& session) const {
+  std::vector<std::string> labels = queries_;
+  if (!query_file_.empty()) {
+    const auto entries = read_label_list(query_file_, session.comm());
+    if (entries.empty() && labels.empty())
+      throw InputError(input_name(query_file_) + ": expected at least one label, found none");
+    for (const LabelValue& entry : entries) labels.push_back(entry.label);
+  }
+  std::unordered_set<std::string> seen;
+  const std::size_t given = labels.size();
+  std::erase_if(labels, [&](const std::string& label) { return !seen.insert(label).second; });
+  if (labels.size() != given)
+    log_info(fmt::format("{} of {} queries were given before; each is answered once", given - labels.size(),
+                         given));
+  return labels;
+}
+
+template <class S>
+std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexId>& queries,
+                                         Session& session) {
+  const auto backend = make_backend<S>(backend_);
+  std::vector<double> weights;
+  auto op = session.timed("pack", [&] {
+    weights = out_weights(graph, session.comm());
+    return SpmvOperator<S>::in_edges(graph, operator_options(), *backend, session.comm());
+  });
+  release_edges(graph);
+  describe<S>(session, {{"in_edges", &op}});
+  const RwrOptions options{.continue_probability = continue_probability_,
+                           .stop = stop_,
+                           .batch_size = batch_,
+                           .observer = observer(session)};
+  return session.timed("iterate", [&] { return random_walk_restart(op, weights, queries, options); });
+}
+
+/// All queries together: the slowest decides.
+IterationReport worst_of(const std::vector<RwrResult>& results) {
+  IterationReport worst = results.front().report;
+  for (const RwrResult& result : results) {
+    const IterationReport& report = result.report;
+    const bool is_worse =
+        std::pair(!report.converged, report.iterations) > std::pair(!worst.converged, worst.iterations);
+    const bool interrupted = worst.interrupted || report.interrupted;
+    if (is_worse) worst = report;
+    worst.interrupted = interrupted;
+  }
+  return worst;
+}
+
+int RwrCommand::run(Session& session) {
+  const std::vector<std::string> labels = query_labels(session);
+  Graph graph = load(session);
+  const std::vector<VertexId> queries = find_all_labels(labels, graph, session.comm());
+  const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, queries.size()));
+  const MemoryShape shape{.num_matrices = 1, .num_vectors = batch + static_cast<unsigned>(queries.size())};
+  if (general_.dry_run) return finish_dry_run(session, graph, shape);
+  check_solver_memory(graph, shape, session);
+  const std::vector<RwrResult> results =
+      with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, queries, session); });
+  std::vector<Ranking> rankings;
+  double error_bound = 0;
+  for (std::size_t q = 0; q < results.size(); ++q) {
+    auto query = iteration_json(results[q].report);
+    query["query"] = labels[q];
+    query["error_bound"] = results[q].error_bound;
+    session.report()["queries"].push_back(std::move(query));
+    error_bound = std::max(error_bound, results[q].error_bound);
+    rankings.push_back({labels[q], {{"score", results[q].scores}}});
+  }
+  return finish(session, worst_of(results), error_bound, rankings, graph.labels);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_rwr_command() { return std::make_unique<RwrCommand>(); }
+
+}  // namespace tessera::cli

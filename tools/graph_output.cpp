@@ -1,0 +1,59 @@
+#include "tools/graph_output.hpp"
+
+#include <array>
+#include <utility>
+
+#include "engine/io/atomic_file.hpp"
+#include "engine/io/binary_cache.hpp"
+#include "engine/io/graph_writer.hpp"
+#include "partition/run_together.hpp"
+#include "tools/log.hpp"
+#include "tools/report.hpp"
+#include "tools/stop_signal.hpp"
+
+namespace tessera::cli {
+
+GraphFileKind graph_file_kind(const std::string& path) {
+  constexpr std::array<std::pair<const char*, GraphFileKind>, 6> kSuffixes{
+      {{".tsr", GraphFileKind::cache},
+       {".tsv", GraphFileKind::edge_list},
+       {".txt", GraphFileKind::edge_list},
+       {".el", GraphFileKind::edge_list},
+       {".csv", GraphFileKind::edge_list},
+       {".mtx", GraphFileKind::matrix_market}}};
+  for (const auto& [suffix, kind] : kSuffixes)
+    if (path.ends_with(suffix)) return kind;
+  throw OptionError(
+      fmt::format("expected an output file that ends in .tsr (cache), .tsv, .txt, .el, .csv (edge list) "
+                  "or .mtx (Matrix Market), found \"{}\"",
+                  path));
+}
+
+void check_graph_output(const std::string& path, Session& session) {
+  const std::string& report = session.general().report;
+  run_together(session.comm(), [&] {
+    if (!session.is_root()) return;
+    check_writable(path);
+    if (!report.empty()) check_writable(report);
+  });
+}
+
+void write_graph(const Graph& graph, const std::string& path, Session& session) {
+  session.progress().phase("writing");
+  session.timed("write", [&] {
+    const WritingScope writing;
+    switch (graph_file_kind(path)) {
+      case GraphFileKind::cache:
+        return write_binary_cache(graph, path, session.comm());
+      case GraphFileKind::edge_list:
+        return write_edge_list(graph, path, session.comm());
+      case GraphFileKind::matrix_market:
+        return write_matrix_market(graph, path, session.comm());
+    }
+  });
+  session.progress().done();
+  log_info(fmt::format("{}: {} nodes, {} edges, {} bytes", path, graph.num_vertices, graph.num_edges,
+                       file_size_bytes(path)));
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,87 @@
+#include "tools/help_text.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/command.hpp"
+
+namespace tessera::cli {
+namespace {
+
+constexpr const char* kExitCodes = R"(Exit codes
+    0  fine (also when the reader of a pipe left early, as in `tessera ... | head`)
+    1  internal error: a fault of the program, please report it
+    2  usage: an option or its value
+    3  not converged: scores and report are written
+    4  bad input: the message names file, line and what was expected
+    5  resource: memory, disk, device, communication
+  130  interrupted by SIGINT (Ctrl-C); 143 by SIGTERM. No scores are written, the report says interrupted
+)";
+
+constexpr const char* kFormats = R"(Input, found by content (--format overrides)
+  edge list      two labels a line, third column a weight (--weighted); blanks, tabs, commas, semicolons or
+                 --delimiter; lines that begin with # % or // are comments; SNAP files as published
+  csv            the same with a header line and quotes by RFC 4180; --columns picks by name or number
+  konect         out.* files; their first line decides direction and weights
+  mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric
+  cache          .tsr, made by `tessera convert`: checked, memory-mapped
+  Compressed (gzip, zstd, bzip2, xz) and archives (.tar.gz, .zip) with one graph in them are read directly.
+
+Output of scores (--output)
+  .tsv .csv      node, score (hits: node, authority, hub; rwr: query, node, score), best first, ties by label
+  .json          the same as an array of objects
+  .npy           all nodes in node order as float64, labels beside it in FILE.labels.txt
+
+Output of graphs (convert, generate)
+  .tsr           cache
+  .tsv .txt .el .csv   edge list
+  .mtx           Matrix Market; labels beside it in FILE.labels.txt
+
+Options files (--config) are INI: keys before any section hold for every command, keys in [pagerank] for
+pagerank only; a # counts as comment at the beginning of a line only.
+)";
+
+constexpr const char* kMpi = R"(Several processes
+  mpirun -n 4 tessera pagerank links.txt -o scores.tsv
+
+  Each process reads its part of an uncompressed file and holds its part of the matrix. The scores are the
+  same, bit for bit, for any number of processes and threads.
+  mpirun binds each of two processes to one core. For more threads a process:
+    mpirun -n 2 --bind-to none tessera ...           share all cores of the machine
+    mpirun -n 2 --map-by slot:PE=8 tessera ...       8 cores each
+  Threads follow the affinity mask (--threads N overrides). More processes than cores: mpirun --oversubscribe.
+  Standard input (-) is read by the first process. An error of one process ends all of them.
+)";
+
+}  // namespace
+
+std::string program_help() {
+  std::string text =
+      "tessera ranks the nodes of a graph: PageRank, HITS, random walks with restart.\n\n"
+      "Usage: tessera COMMAND ... [options]\n       mpirun -n P tessera COMMAND ...\n\nCommands:\n";
+  for (const CommandEntry& entry : all_commands()) {
+    const std::string summary = entry.make()->summary();
+    text += fmt::format("  {:<10} {}\n", entry.name, summary.substr(0, summary.find('\n')));
+  }
+  return text +
+         "  help       about a command, or: exit-codes, formats, mpi\n"
+         "  version    version, compiler and libraries\n\n"
+         "Examples:\n"
+         "  tessera pagerank links.txt --top 20\n"
+         "  tessera convert links.txt.gz links.tsr\n"
+         "  tessera rwr links.tsr --query 17 -o near.csv\n\n"
+         "`tessera COMMAND --help` lists the options of a command.\n";
+}
+
+std::string topic_help(const std::string& topic) {
+  if (topic == "exit-codes") return kExitCodes;
+  if (topic == "formats") return kFormats;
+  if (topic == "mpi") return kMpi;
+  std::vector<std::string> topics{"exit-codes", "formats", "mpi"};
+  for (const CommandEntry& entry : all_commands()) {
+    if (topic == entry.name) return entry.make()->help();
+    topics.emplace_back(entry.name);
+  }
+  throw OptionError(fmt::format("unknown help topic \"{}\"{}", topic, did_you_mean(topic, topics)));
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,30 @@
+// Numbers for nodes from a file (label, value), as a vector over all nodes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/graph.hpp"
+#include "partition/communicator.hpp"
+
+namespace tessera::cli {
+
+enum class UnknownLabels { error, ignore };
+
+struct NodeValues {
+  std::vector<double> values;  ///< original order; 0 where the file says nothing
+  std::vector<bool> is_given;
+  std::uint64_t num_given = 0;
+  std::uint64_t num_unknown = 0;  ///< labels of the file that are no nodes (UnknownLabels::ignore)
+  double sum() const;
+};
+
+/// Collective, same on every rank. Throws InputError "FILE:LINE: ..." for a label given twice, an unknown
+/// one (when that is an error), and for a file whose values add up to zero.
+NodeValues read_node_values(const std::string& path, const Graph& graph, UnknownLabels unknown,
+                            Communicator& comm);
+
+/// Ids of `labels`; throws one InputError that lists all unknown ones (the first 20 by name).
+std::vector<VertexId> find_all_labels(const std::vector<std::string>& labels, const Graph& graph,
+                                      Communicator& comm);
+
+}  // namespace tessera::cli

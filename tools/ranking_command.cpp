@@ -1,0 +1,197 @@
+#include "tools/ranking_command.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+
+#include "engine/graph_stats.hpp"
+#include "engine/io/atomic_file.hpp"
+#include "partition/run_together.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/log.hpp"
+#include "tools/memory.hpp"
+#include "tools/report.hpp"
+#include "tools/stdout_text.hpp"
+#include "tools/stop_signal.hpp"
+#include "tools/terminal.hpp"
+
+namespace tessera::cli {
+namespace {
+
+constexpr std::uint64_t kTableRows = 10;
+
+void check_output_paths(const std::string& output, const std::string& report, Communicator& comm) {
+  run_together(comm, [&] {
+    if (!comm.is_root()) return;
+    if (!output.empty()) check_writable(output);
+    if (!report.empty()) check_writable(report);
+  });
+}
+
+}  // namespace
+
+void RankingCommand::add_solver_options() {
+  options_.group("Solving");
+  options_.choice<KernelKind>("kernel", kernel_,
+                              {{"auto", KernelKind::automatic},
+                               {"tile-composite", KernelKind::tile_composite},
+                               {"csr", KernelKind::csr}},
+                              "matrix format; auto takes the one predicted to be faster");
+  options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
+                             "how scores are stored; sums are always in f64");
+  options_.choice<std::string>("backend", backend_, {{"auto", "auto"}, {"cpu", "cpu"}},
+                               "device that computes");
+  options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
+                  "stop when a step changes the scores by no more, in --norm; absolute");
+  options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},
+                        "how the change of a step is measured");
+  options_.count("max-iterations", stop_.max_iterations, 1, 1000000000,
+                 "give up after so many steps (exit code 3)");
+  options_.count("iterations", stop_.fixed_iterations, 1, 1000000000,
+                 "exactly so many steps, whatever the change", std::optional<int>(0));
+}
+
+void RankingCommand::add_output_options() {
+  options_.group("Output");
+  options_
+      .text("output", "FILE", output_,
+            ".tsv, .csv, .json or .npy, or - (TSV); without it ten nodes as a table on a terminal, "
+            "all as TSV into a pipe")
+      .letter = 'o';
+  options_.count("top", top_, 1, "at most so many nodes");
+}
+
+void RankingCommand::check_options() const {
+  check_graph_options(graph_);
+  if (!output_.empty() && score_format_of(output_) == ScoreFormat::npy && top_)
+    throw OptionError(
+        "--top: .npy holds all nodes in node order; leave --top out or write .tsv, .csv or .json");
+  const bool scores_to_stdout = output_.empty() || output_ == "-";
+  if (general_.report == "-" && scores_to_stdout)
+    throw OptionError("--report: \"-\" is standard output, where the scores go; give --output FILE as well");
+  if (!general_.report.empty() && general_.report == output_ && output_ != "-")
+    throw OptionError(fmt::format("--report and --output are the same file \"{}\"", output_));
+}
+
+Graph RankingCommand::load(Session& session) {
+  if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
+  Graph graph = load_input(graph_, session);
+  require_edges(graph, graph_);
+  return graph;
+}
+
+OperatorOptions RankingCommand::operator_options() const { return {kernel_, load_perf_table()}; }
+
+void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape,
+                                         Session& session) const {
+  const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm());
+  session.report()["memory_plan"] = memory_json(plan);
+  check_memory(plan.more_bytes(), "packing and solving", session.comm());
+  session.progress().phase("packing");
+}
+
+int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {
+  Communicator& comm = session.comm();
+  const MemoryPlan memory = plan_memory(graph, shape, precision_, comm);
+  const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
+  const SpmvPlan plan = with_precision(precision_, [&](auto zero) {
+    const auto backend = make_backend<decltype(zero)>(backend_);
+    return choose_plan(kernel_, rows, columns, backend->tiling_limits(), load_perf_table());
+  });
+  session.progress().done();
+  run_together(comm, [&] {
+    if (!session.is_root()) return;
+    write_stdout(fmt::format(
+        "nodes\t{}\nedges\t{}\nkernel\t{}\nreason\t{}\ntile columns\t{}\ndense tiles\t{}\n"
+        "ranks\t{}\ngraph bytes a rank\t{}\nmatrix bytes a rank\t{}\n"
+        "packing bytes a rank\t{}\nvector bytes a rank\t{}\navailable bytes\t{}\n",
+        graph.num_vertices, graph.num_edges, to_string(plan.kernel), plan.reason, plan.tile_columns,
+        plan.num_dense_tiles, comm.size(), memory.graph_bytes, memory.matrix_bytes, memory.packing_bytes,
+        memory.vector_bytes, available_memory_bytes()));
+  });
+  return kExitFine;
+}
+
+void RankingCommand::describe_one(Session& session, const char* name, const SpmvPlan& plan,
+                                  const OperatorStats& stats) {
+  session.report()["plan"] = plan_json(plan);
+  session.report()["operators"][name] = operator_json(stats);
+  step_costs_.edges += stats.num_nonzeros;
+  step_costs_.matrix_bytes += stats.matrix_bytes;
+  step_costs_.vector_bytes += stats.vector_bytes;
+  step_costs_.exchanged_bytes += stats.exchanged_bytes;
+  log_detail(fmt::format("{}: {} ({}); {} tiles, {} workloads, padding {:.1f} %, {} bytes", name,
+                         to_string(plan.kernel), plan.reason, stats.num_tiles, stats.num_workloads,
+                         100 * stats.padding_ratio, stats.matrix_bytes));
+}
+
+IterationObserver RankingCommand::observer(Session& session) {
+  const bool fixed = stop_.fixed_iterations > 0;
+  return session.progress().iterating(fixed ? 0 : stop_.tolerance,
+                                      fixed ? stop_.fixed_iterations : stop_.max_iterations, step_times_);
+}
+
+void RankingCommand::write_scores(Session& session, std::span<const Ranking> rankings,
+                                  const LabelTable& labels) const {
+  Communicator& comm = session.comm();
+  ScoreWriterOptions options{.path = output_.empty() ? "-" : output_, .top = top_};
+  options.format = score_format_of(options.path);
+  const bool on_terminal =
+      all_max(comm, std::uint64_t{comm.is_root() && output_.empty() && is_terminal(STDOUT_FILENO)}) != 0;
+  if (on_terminal) {
+    options.format = ScoreFormat::table;
+    options.top = top_.value_or(kTableRows);
+  }
+  const WritingScope writing;
+  try {
+    write_rankings(rankings, labels, options, comm);
+  } catch (const ResourceError&) {
+    const bool closed = options.path == "-" && comm.is_root() && stdout_reader_is_gone();
+    if (all_max(comm, std::uint64_t{closed}) == 0) throw;
+  }
+}
+
+void RankingCommand::say_result(const IterationReport& report, double error_bound, Session& session) const {
+  const auto& graph = session.report()["graph"];
+  std::string text =
+      fmt::format("{} nodes, {} edges, {} steps, last change {:.3g}", graph["nodes"].get<std::uint64_t>(),
+                  graph["edges"].get<std::uint64_t>(), report.iterations, report.residual);
+  if (!std::isnan(error_bound)) text += fmt::format(", true error at most {:.3g} (L1)", error_bound);
+  log_info(text + fmt::format(", {:.3g} s reading and building, {:.3g} s packing, {:.3g} s iterating",
+                              session.seconds_of("read") + session.seconds_of("build"),
+                              session.seconds_of("pack"), session.seconds_of("iterate")));
+  if (report.stagnated) {
+    const char* remedy = precision_ == Precision::f32 ? " or --precision f64" : "";
+    log_warning(
+        fmt::format("not converged: rounding keeps the change above the tolerance {}; reachable is about "
+                    "{:.2g}: use --tolerance {:.2g}{}",
+                    stop_.tolerance, report.reachable_tolerance, report.reachable_tolerance, remedy));
+  } else if (!report.converged) {
+    log_warning(
+        fmt::format("not converged: after {} steps the change {:.3g} is above the tolerance {}; raise "
+                    "--max-iterations or --tolerance",
+                    report.iterations, report.residual, stop_.tolerance));
+  }
+}
+
+int RankingCommand::finish(Session& session, const IterationReport& report, double error_bound,
+                           std::span<const Ranking> rankings, const LabelTable& labels) {
+  session.progress().done();
+  session.report()["iteration"] = iteration_json(report);
+  session.report()["iteration"]["error_bound"] = error_bound;
+  session.report()["step"] = step_json(step_times_, step_costs_.edges, step_costs_.matrix_bytes,
+                                       step_costs_.vector_bytes, step_costs_.exchanged_bytes);
+  if (report.interrupted) throw Error(ErrorCategory::interrupted, "interrupted while iterating");
+  session.timed("write", [&] { write_scores(session, rankings, labels); });
+  say_result(report, error_bound, session);
+  session.write_report();
+  return report.converged ? kExitFine : kExitNotConverged;
+}
+
+void release_edges(Graph& graph) {
+  graph.row_offsets = {};
+  graph.col_indices = {};
+  graph.weights = {};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,82 @@
+// What pagerank, hits and rwr share: solver and output options, loading, packing with a memory check,
+// writing scores, report and exit code. A command adds its own options and calls the algorithm.
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "algorithms/convergence.hpp"
+#include "engine/io/score_writer.hpp"
+#include "engine/spmv_operator.hpp"
+#include "tools/command.hpp"
+#include "tools/graph_input.hpp"
+#include "tools/memory_plan.hpp"
+
+namespace tessera::cli {
+
+/// The one place where a run decides between float and double: calls `work` with a value of that type.
+template <class F>
+auto with_precision(Precision precision, F&& work) {
+  return precision == Precision::f32 ? work(float{}) : work(double{});
+}
+
+/// What one step costs, summed over the operators of an algorithm.
+struct StepCosts {
+  std::uint64_t edges = 0, matrix_bytes = 0, vector_bytes = 0, exchanged_bytes = 0;
+};
+
+class RankingCommand : public Command {
+ protected:
+  using Command::Command;
+  void add_solver_options();
+  void add_output_options();
+  void check_options() const override;
+
+  /// Loads, refuses an empty graph; outputs are checked before.
+  Graph load(Session& session);
+  /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
+  int finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape);
+  /// Throws ResourceError when the matrix and vectors would not fit into memory.
+  void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) const;
+  OperatorOptions operator_options() const;
+  /// Puts plan, backend and operators into the report and the log.
+  template <class S>
+  void describe(Session& session,
+                std::initializer_list<std::pair<const char*, const SpmvOperator<S>*>> operators);
+  void describe_one(Session& session, const char* name, const SpmvPlan& plan, const OperatorStats& stats);
+  IterationObserver observer(Session& session);
+  /// Writes scores and report, says how it went; the exit code. `error_bound` NaN: none known.
+  int finish(Session& session, const IterationReport& report, double error_bound,
+             std::span<const Ranking> rankings, const LabelTable& labels);
+
+  GraphOptions graph_;
+  KernelKind kernel_ = KernelKind::automatic;
+  Precision precision_ = Precision::f64;
+  std::string backend_ = "auto";
+  StopRule stop_;
+  std::string output_;
+  std::optional<std::uint64_t> top_;
+  StepTimes step_times_;
+  StepCosts step_costs_;
+
+ private:
+  void write_scores(Session& session, std::span<const Ranking> rankings, const LabelTable& labels) const;
+  void say_result(const IterationReport& report, double error_bound, Session& session) const;
+};
+
+/// Gives back the memory of the edges once the matrix is packed; labels and sizes stay.
+void release_edges(Graph& graph);
+
+template <class S>
+void RankingCommand::describe(
+    Session& session, std::initializer_list<std::pair<const char*, const SpmvOperator<S>*>> operators) {
+  const Backend<S>& backend = operators.begin()->second->backend();
+  session.report()["backend"] = {{"name", backend.name()},
+                                 {"description", backend.description()},
+                                 {"precision", std::is_same_v<S, float> ? "f32" : "f64"}};
+  for (const auto& [name, op] : operators) describe_one(session, name, op->plan(), op->stats());
+}
+
+}  // namespace tessera::cli

@@ -1,6 +1,7 @@
 // When an iteration stops, and what it reports.
 #pragma once
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "engine/spmv_operator.hpp"
@@ -11,7 +12,7 @@ enum class Norm { l1, l2, linf };
 
 /// The part of the options that all three algorithms share.
 struct StopRule {
-  double tolerance = 1e-6;   ///< absolute, in `norm`, on the change of one step
+  double tolerance = 1e-6;  ///< absolute, in `norm`, on the change of one step
   Norm norm = Norm::l1;
   int max_iterations = 100;
   int fixed_iterations = 0;  ///< > 0: exactly so many steps, tolerance not looked at
@@ -27,30 +28,56 @@ using IterationObserver = std::function<bool(const IterationProgress&)>;
 
 struct IterationReport {
   int iterations = 0;
-  double residual = 0;       ///< change of the last step, in the norm asked for
-  double residual_l1 = 0;    ///< the same in L1, for error bounds
-  bool converged = false;    ///< the tolerance was met (or fixed_iterations were asked for and done)
-  bool stagnated = false;    ///< stopped because rounding keeps the change above the tolerance
+  double residual = 0;             ///< change of the last step, in the norm asked for
+  double residual_l1 = 0;          ///< the same in L1, for error bounds
+  bool converged = false;          ///< the tolerance was met (or fixed_iterations were asked for and done)
+  bool stagnated = false;          ///< stopped because rounding keeps the change above the tolerance
   double reachable_tolerance = 0;  ///< when stagnated: the smallest change that was seen, rounded up
   bool interrupted = false;
   std::vector<double> residual_history;
 };
 
-/// Change of a step from reductions over all ranks.
-double residual_of(Norm norm, const VectorSums& global, const ExactScale& bound);
-/// Adds up the sums of all ranks; collective.
-VectorSums all_ranks(VectorSums local, Communicator& comm);
+/// What one step changed, over all ranks.
+struct StepChange {
+  double residual = 0;   ///< in the norm asked for
+  double l1 = 0;         ///< in L1
+  double magnitude = 1;  ///< L1 size of the iterate: what its rounding is relative to
+};
+
+/// `global`: sums over all ranks.
+StepChange change_of(Norm norm, const VectorSums& global, const ExactScale& bound);
+
+/// Replaces this rank's sums, one entry a vector, by those of all ranks; collective.
+void reduce_over_ranks(std::span<VectorSums> sums, Communicator& comm);
+
+/// Calls the observer; false on every rank when it is false on one. Collective.
+bool all_go_on(const IterationObserver& observer, const IterationProgress& progress, Communicator& comm);
 
 /// Decides step by step; one object for one sequence of residuals.
 class StopTest {
  public:
-  StopTest(const StopRule& rule, Precision precision) : rule_(rule), precision_(precision) {}
-  /// Records the residual of a step; true when the iteration ends here.
-  bool done(double residual, IterationReport& report);
+  /// Throws OptionError for a rule that makes no sense.
+  StopTest(const StopRule& rule, Precision precision);
+  /// Records the change of a step; true when the iteration ends here.
+  bool done(const StepChange& change, IterationReport& report);
 
  private:
+  bool has_stagnated(const StepChange& change);
+
   StopRule rule_;
-  Precision precision_;
+  double unit_roundoff_;
+  double smallest_l1_, smallest_residual_;
+  int steps_since_smallest_ = 0;
 };
+
+/// Precision of the stored numbers S.
+template <class S>
+constexpr Precision precision_of() {
+  return sizeof(S) == sizeof(float) ? Precision::f32 : Precision::f64;
+}
+/// Half a unit in the last place of 1.
+constexpr double unit_roundoff(Precision precision) {
+  return precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
+}
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ struct HitsResult {
   /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
   /// is not unique (or nearly so) and the result depends on the start.
   double convergence_rate = 0;
-  bool unique = true;                  ///< false: several components tie for the dominant pair
+  bool unique = true;  ///< false: several components tie for the dominant pair
 };
 
 /// to_authority: A^T; to_hub: A (SpmvOperator::in_and_out_edges). Collective.

@@ -20,16 +20,16 @@ struct PageRankOptions {
   StopRule stop;
   Dangling dangling = Dangling::uniform;
   std::vector<double> personalization;  ///< empty = uniform; else one number >= 0 a vertex, sum > 0
-  std::vector<double> start;            ///< empty = personalization; else one number >= 0 a vertex, scaled to sum 1
+  std::vector<double> start;  ///< empty = personalization; else one number >= 0 a vertex, scaled to sum 1
   IterationObserver observer;
 };
 
 struct PageRankResult {
   std::vector<double> scores;  ///< original order, all vertices, on every rank
   IterationReport report;
-  double error_bound = 0;      ///< damping / (1 - damping) * last change in L1: bounds the true L1 error
-                               ///< (not for `rescale`, where it is NaN)
-  double sum = 0;              ///< of the scores
+  double error_bound = 0;  ///< damping / (1 - damping) * last change in L1: bounds the true L1 error
+                           ///< (not for `rescale`, where it is NaN)
+  double sum = 0;          ///< of the scores
 };
 
 /// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights.

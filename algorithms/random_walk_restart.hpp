@@ -11,14 +11,14 @@ namespace tessera {
 struct RwrOptions {
   double continue_probability = 0.9;  ///< the paper's c, which it calls the restart probability; in [0, 1)
   StopRule stop;
-  unsigned batch_size = 32;           ///< vectors in the block at a time
+  unsigned batch_size = 32;  ///< vectors in the block at a time
   IterationObserver observer;
 };
 
 struct RwrResult {
   std::vector<double> scores;  ///< original order
   IterationReport report;
-  double error_bound = 0;      ///< c / (1 - c) * last change in L1
+  double error_bound = 0;  ///< c / (1 - c) * last change in L1
 };
 
 /// op: SpmvOperator::in_edges of the symmetrised graph; weights: its out_weights. One result a query, in

@@ -27,6 +27,7 @@ GraphFacts global_facts(const ParsedEdges& parsed, Communicator& comm) {
 Graph build_graph(ParsedEdges parsed, const GraphOptions& options, Communicator& comm) {
   Graph graph;
   graph.facts = global_facts(parsed, comm);
+  graph.facts.duplicates = options.duplicates;
   LabelAssignment assignment = assign_labels(parsed, comm);
   graph.num_vertices = assignment.num_vertices;
   graph.weighted = parsed.weighted;

@@ -115,16 +115,14 @@ std::vector<double> out_weights(const Graph& graph, Communicator& comm) {
   double largest = 0;
   for (double weight : graph.weights) largest = std::max(largest, std::abs(weight));
   const ExactScale scale(all_max(comm, largest));
-  std::vector<ExactSum> sums;
+  // Wide: a vertex may have weights that are tiny beside the largest of the graph.
+  std::vector<WideExactSum> sums;
   run_together(comm, [&] {
-    sums = sum_by_source<ExactSum>(graph, [&](ExactSum& sum, std::int64_t e) {
-      ExactAccumulator term;
-      term.add(scale, graph.weights[e]);
-      term.flush(scale, sum);
-    });
+    sums = sum_by_source<WideExactSum>(
+        graph, [&](WideExactSum& sum, std::int64_t e) { scale.add(graph.weights[e], sum); });
   });
-  static_assert(sizeof(ExactSum) == ExactSum::kFolds * sizeof(std::int64_t));
-  comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * ExactSum::kFolds));
+  static_assert(sizeof(WideExactSum) == WideExactSum::kFolds * sizeof(std::int64_t));
+  comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * WideExactSum::kFolds));
   std::vector<double> weights(sums.size());
   for (std::size_t v = 0; v < sums.size(); ++v) weights[v] = scale.value(sums[v]);
   return weights;

@@ -20,8 +20,8 @@ namespace tessera {
 
 /// What the format is built for; fixed for each kind of device, so that bits do not depend on the machine.
 struct TilingLimits {
-  std::uint32_t tile_columns = 0;  ///< real columns of a dense tile (at most 65,535)
-  std::uint32_t warp_width = 0;    ///< rows or elements are padded to a multiple of this
+  std::uint32_t tile_columns = 0;      ///< real columns of a dense tile (at most 65,535)
+  std::uint32_t warp_width = 0;        ///< rows or elements are padded to a multiple of this
   std::uint32_t max_active_warps = 0;  ///< workloads that run at once (paper, algorithm 3)
 };
 
@@ -41,12 +41,13 @@ struct RankUpdate {
   double constant = 0;
 };
 
+/// Reductions of an update; values and changes must stay within the bound, squared changes too.
 struct VectorSums {
-  ExactSum change_l1;  ///< sum |new - old|
-  ExactSum change_l2;  ///< sum (new - old)^2
+  ExactSum change_l1;           ///< sum |new - old|
+  WideExactSum change_squares;  ///< sum (new - old)^2; only where squares were asked for
   double change_max = 0;
-  ExactSum total;      ///< sum new
-  ExactSum dangling;   ///< sum new over rows whose scale is 0 (rank_update only)
+  ExactSum total;     ///< sum new (not of walk_update)
+  ExactSum dangling;  ///< sum new over rows whose scale is 0 (rank_update only)
 };
 
 template <class S>
@@ -83,22 +84,21 @@ class Backend {
   /// PageRank's step after the product (see RankUpdate); `score` is overwritten, `scale` (1 / out-weight,
   /// 0 = dangling) tells which rows are dangling.
   virtual VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                                 const Buffer<S>& scale, const ExactScale& bound, Buffer<S>& score) = 0;
+                                 const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                                 Buffer<S>& score) = 0;
   /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
   /// (kNoVertex = not on this rank). One VectorSums for each vector.
   virtual std::vector<VectorSums> walk_update(double continue_probability, double restart,
-                                              const Buffer<double>& y,
-                                              std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                              const ExactScale& bound, Buffer<S>& walk) = 0;
+                                              const Buffer<double>& y, std::span<const VertexId> restart_rows,
+                                              unsigned num_vectors, const ExactScale& bound, bool squares,
+                                              Buffer<S>& walk) = 0;
   /// HITS: score = factor * y.
   virtual VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
-                                  Buffer<S>& score) = 0;
+                                  bool squares, Buffer<S>& score) = 0;
   /// Largest |y|.
   virtual double max_abs(const Buffer<double>& y) = 0;
   /// Sum of y, or of its squares.
   virtual ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
-  /// score *= factor.
-  virtual void scale(double factor, Buffer<S>& score) = 0;
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;

@@ -12,70 +12,69 @@
 
 namespace tessera {
 
-struct ExactSum {
-  static constexpr int kFolds = 3;
+/// Integer sums of kNumFolds pieces a term. Units of limb f: 2^(exponent - 26 (f + 1)).
+template <int kNumFolds>
+struct FoldedSum {
+  static constexpr int kFolds = kNumFolds;
+
+  std::int64_t limbs[kFolds] = {};
+
+  FoldedSum& operator+=(const FoldedSum& other) {
+    for (int f = 0; f < kFolds; ++f) limbs[f] += other.limbs[f];
+    return *this;
+  }
+  bool operator==(const FoldedSum&) const = default;
+};
+
+using ExactSum = FoldedSum<3>;
+/// For squares of small numbers: exact down to bound * 2^-156.
+using WideExactSum = FoldedSum<6>;
+
+/// The scale that a group of sums shares: every term v must satisfy |v| <= bound.
+class ExactScale {
+ public:
+  static constexpr int kMaxFolds = WideExactSum::kFolds;
   static constexpr int kBitsPerFold = 26;
   /// Up to this many terms may be added to plain doubles of one fold before `deposit`.
   static constexpr std::uint64_t kMaxTermsPerDeposit = std::uint64_t{1} << 24;
 
-  std::int64_t limbs[kFolds] = {0, 0, 0};  // units of 2^(exponent - 26), 2^(exponent - 52), 2^(exponent - 78)
-
-  ExactSum& operator+=(const ExactSum& other) {
-    for (int f = 0; f < kFolds; ++f) limbs[f] += other.limbs[f];
-    return *this;
-  }
-  bool operator==(const ExactSum&) const = default;
-};
-
-/// The scale that a group of ExactSums shares: every term v must satisfy |v| <= bound.
-class ExactScale {
- public:
   /// `bound` > 0 is rounded up to a power of two; 0 (nothing but zeros) is allowed.
   explicit ExactScale(double bound) {
     exponent_ = bound > 0 ? std::ilogb(bound) + 1 : 0;
-    for (int f = 0; f < ExactSum::kFolds; ++f) {
-      quantum_[f] = std::ldexp(1.0, exponent_ - ExactSum::kBitsPerFold * (f + 1));
+    for (int f = 0; f < kMaxFolds; ++f) {
+      quantum_[f] = std::ldexp(1.0, exponent_ - kBitsPerFold * (f + 1));
       magic_[f] = 1.5 * std::ldexp(quantum_[f], 52);
     }
   }
   /// Adding and subtracting magic(f) rounds to a multiple of quantum(f).
   TESSERA_HD double magic(int fold) const { return magic_[fold]; }
   TESSERA_HD double quantum(int fold) const { return quantum_[fold]; }
-  /// Adds the fold sums of at most kMaxTermsPerDeposit terms.
-  void deposit(const double fold_sums[ExactSum::kFolds], ExactSum& sum) const {
-    for (int f = 0; f < ExactSum::kFolds; ++f)
-      sum.limbs[f] += static_cast<std::int64_t>(fold_sums[f] / quantum_[f]);
+  /// Adds what at most kMaxTermsPerDeposit terms gave for one fold.
+  template <int kNumFolds>
+  void deposit(int fold, double fold_sum, FoldedSum<kNumFolds>& sum) const {
+    sum.limbs[fold] += static_cast<std::int64_t>(fold_sum / quantum_[fold]);
   }
-  /// The sum, correctly rounded from its integer.
-  double value(const ExactSum& sum) const {
-    __extension__ using Wide = __int128;
-    Wide total = 0;
-    for (std::int64_t limb : sum.limbs) total = (total << ExactSum::kBitsPerFold) + limb;
-    return std::ldexp(static_cast<double>(total), exponent_ - ExactSum::kBitsPerFold * ExactSum::kFolds);
+  /// Adds one term.
+  template <int kNumFolds>
+  void add(double term, FoldedSum<kNumFolds>& sum) const {
+    for (int f = 0; f < kNumFolds; ++f) {
+      const double piece = (term + magic_[f]) - magic_[f];
+      deposit(f, piece, sum);
+      term -= piece;
+    }
+  }
+  /// The sum, from the smallest fold up: the same integers give the same double.
+  template <int kNumFolds>
+  double value(const FoldedSum<kNumFolds>& sum) const {
+    double total = 0;
+    for (int f = kNumFolds; f-- > 0;) total += static_cast<double>(sum.limbs[f]) * quantum_[f];
+    return total;
   }
 
  private:
   int exponent_ = 0;
-  double quantum_[ExactSum::kFolds];
-  double magic_[ExactSum::kFolds];
-};
-
-/// Adds terms one at a time; the inner loop of the vector kernels. Not for more than kMaxTermsPerDeposit
-/// terms between two calls of flush().
-struct ExactAccumulator {
-  double fold_sums[ExactSum::kFolds] = {0, 0, 0};
-
-  TESSERA_HD void add(const ExactScale& scale, double term) {
-    for (int f = 0; f < ExactSum::kFolds; ++f) {
-      const double piece = (term + scale.magic(f)) - scale.magic(f);
-      fold_sums[f] += piece;
-      term -= piece;
-    }
-  }
-  void flush(const ExactScale& scale, ExactSum& sum) {
-    scale.deposit(fold_sums, sum);
-    for (double& s : fold_sums) s = 0;
-  }
+  double quantum_[kMaxFolds];
+  double magic_[kMaxFolds];
 };
 
 }  // namespace tessera

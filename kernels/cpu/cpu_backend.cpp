@@ -69,25 +69,25 @@ class CpuBackend : public Backend<S> {
     cpu::scatter_scaled(vector.data(), scale_data(scale), slots.data(), count, num_vectors, x.data());
   }
   VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                         const Buffer<S>& scale, const ExactScale& bound, Buffer<S>& score) override {
+                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                         Buffer<S>& score) override {
     return cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(), scale.data(), bound,
-                            score.data(), score.size());
+                            squares, score.data(), score.size());
   }
   std::vector<VectorSums> walk_update(double continue_probability, double restart, const Buffer<double>& y,
                                       std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                      const ExactScale& bound, Buffer<S>& walk) override {
+                                      const ExactScale& bound, bool squares, Buffer<S>& walk) override {
     return cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound,
-                            walk.data(), walk.size() / num_vectors);
+                            squares, walk.data(), walk.size() / num_vectors);
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
+  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
                           Buffer<S>& score) override {
-    return cpu::scale_update(factor, y.data(), bound, score.data(), score.size());
+    return cpu::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
   }
   double max_abs(const Buffer<double>& y) override { return cpu::max_abs(y.data(), y.size()); }
   ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::sum(y.data(), y.size(), squares, bound);
   }
-  void scale(double factor, Buffer<S>& score) override { cpu::scale(factor, score.data(), score.size()); }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());

@@ -1,0 +1,118 @@
+#include "algorithms/convergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+/// Rounding alone changes an iterate by a few units of its size a step. Only below this many units can a
+/// change that does not shrink be rounding; above, it is slow convergence.
+constexpr double kRoundingUnits = 32;
+/// Steps without a new smallest change that prove stagnation.
+constexpr int kStagnationSteps = 32;
+
+/// The next number with one digit: 3.1e-8 gives 4e-8.
+double round_up_to_one_digit(double value) {
+  if (value <= 0) return 0;
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  return std::ceil(value / power) * power;
+}
+
+template <int kFolds>
+void append(const FoldedSum<kFolds>& sum, std::vector<std::int64_t>& limbs) {
+  limbs.insert(limbs.end(), std::begin(sum.limbs), std::end(sum.limbs));
+}
+
+template <int kFolds>
+const std::int64_t* take(const std::int64_t* limbs, FoldedSum<kFolds>& sum) {
+  std::copy(limbs, limbs + kFolds, sum.limbs);
+  return limbs + kFolds;
+}
+
+}  // namespace
+
+StepChange change_of(Norm norm, const VectorSums& global, const ExactScale& bound) {
+  StepChange change;
+  change.l1 = bound.value(global.change_l1);
+  change.magnitude = bound.value(global.total);
+  switch (norm) {
+    case Norm::l1:
+      change.residual = change.l1;
+      break;
+    case Norm::l2:
+      change.residual = std::sqrt(bound.value(global.change_squares));
+      break;
+    case Norm::linf:
+      change.residual = global.change_max;
+      break;
+  }
+  return change;
+}
+
+void reduce_over_ranks(std::span<VectorSums> sums, Communicator& comm) {
+  if (comm.size() == 1) return;
+  std::vector<std::int64_t> limbs;
+  std::vector<double> largest;
+  for (const VectorSums& sum : sums) {
+    append(sum.change_l1, limbs);
+    append(sum.change_squares, limbs);
+    append(sum.total, limbs);
+    append(sum.dangling, limbs);
+    largest.push_back(sum.change_max);
+  }
+  comm.all_sum(std::span(limbs));
+  comm.all_max(std::span(largest));
+  const std::int64_t* next = limbs.data();
+  for (std::size_t q = 0; q < sums.size(); ++q) {
+    next = take(next, sums[q].change_l1);
+    next = take(next, sums[q].change_squares);
+    next = take(next, sums[q].total);
+    next = take(next, sums[q].dangling);
+    sums[q].change_max = largest[q];
+  }
+}
+
+bool all_go_on(const IterationObserver& observer, const IterationProgress& progress, Communicator& comm) {
+  const bool stop = observer && !observer(progress);
+  return all_max(comm, std::uint64_t{stop}) == 0;
+}
+
+StopTest::StopTest(const StopRule& rule, Precision precision)
+    : rule_(rule),
+      unit_roundoff_(unit_roundoff(precision)),
+      smallest_l1_(std::numeric_limits<double>::infinity()),
+      smallest_residual_(smallest_l1_) {
+  if (!(rule.tolerance >= 0)) throw OptionError("the tolerance must be 0 or more");
+  if (rule.fixed_iterations < 0) throw OptionError("the number of iterations must be 1 or more");
+  if (rule.max_iterations < 1) throw OptionError("the largest number of iterations must be 1 or more");
+}
+
+bool StopTest::has_stagnated(const StepChange& change) {
+  steps_since_smallest_ = change.l1 < smallest_l1_ ? 0 : steps_since_smallest_ + 1;
+  smallest_l1_ = std::min(smallest_l1_, change.l1);
+  smallest_residual_ = std::min(smallest_residual_, change.residual);
+  return steps_since_smallest_ >= kStagnationSteps &&
+         smallest_l1_ <= kRoundingUnits * unit_roundoff_ * change.magnitude;
+}
+
+bool StopTest::done(const StepChange& change, IterationReport& report) {
+  ++report.iterations;
+  report.residual = change.residual;
+  report.residual_l1 = change.l1;
+  report.residual_history.push_back(change.residual);
+  if (rule_.fixed_iterations > 0) {
+    report.converged = report.iterations >= rule_.fixed_iterations;
+    return report.converged;
+  }
+  report.converged = change.residual <= rule_.tolerance;
+  if (report.converged) return true;
+  report.stagnated = has_stagnated(change);
+  if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_residual_);
+  return report.stagnated || report.iterations >= rule_.max_iterations;
+}
+
+}  // namespace tessera

@@ -1,0 +1,115 @@
+#include "algorithms/pagerank.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "algorithms/vertex_values.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+/// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4.
+const ExactScale kScoreScale(4.0);
+
+/// What the next step needs to know of the current scores.
+struct Masses {
+  double total = 0;
+  double dangling = 0;
+};
+
+void check(const PageRankOptions& options) {
+  if (!(options.damping >= 0 && options.damping < 1))
+    throw OptionError("the damping must be at least 0 and below 1, found " + std::to_string(options.damping));
+}
+
+/// Of the start, as precision S stores it; every rank has all of it.
+template <class S>
+Masses masses_of(std::span<const double> start, std::span<const double> scale) {
+  ExactSum total, dangling;
+  for (std::size_t v = 0; v < start.size(); ++v) {
+    const auto stored = static_cast<double>(static_cast<S>(start[v]));
+    kScoreScale.add(stored, total);
+    if (scale[v] == 0) kScoreScale.add(stored, dangling);
+  }
+  return {kScoreScale.value(total), kScoreScale.value(dangling)};
+}
+
+/// The step p' = c W^T p + (mass that jumps) * v, with the rule for dangling mass worked in.
+RankUpdate next_update(const PageRankOptions& options, const Masses& masses, double num_vertices) {
+  const double c = options.damping;
+  double link = c, jumping = 1 - c, uniform = 0;
+  switch (options.dangling) {
+    case Dangling::uniform:
+      uniform = c * masses.dangling;
+      break;
+    case Dangling::personalization:
+      jumping += c * masses.dangling;
+      break;
+    case Dangling::drop:
+      break;
+    case Dangling::rescale: {
+      // The sum after the step is known before it: W^T keeps all mass that is not dangling.
+      const double sum = c * (masses.total - masses.dangling) + (1 - c);
+      link /= sum;
+      jumping /= sum;
+    }
+  }
+  const bool jumps_anywhere = options.personalization.empty();
+  return {.link = link,
+          .teleport = jumps_anywhere ? 0.0 : jumping,
+          .constant = (jumps_anywhere ? jumping + uniform : uniform) / num_vertices};
+}
+
+/// p_k = F(p_{k-1}) + e with F a contraction by c and e the rounding of scores (u), of x (2 c u: product
+/// and reciprocal) and of weights (c u): |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).
+double bound_of_error(const PageRankOptions& options, double last_change, Precision precision) {
+  if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
+  const double c = options.damping;
+  return (c * last_change + (1 + 3 * c) * unit_roundoff(precision)) / (1 - c);
+}
+
+}  // namespace
+
+template <class S>
+PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights,
+                        const PageRankOptions& options) {
+  check(options);
+  const std::uint64_t n = op.num_rows();
+  PageRankResult result;
+  StopTest stop(options.stop, precision_of<S>());
+  if (n == 0) return result;
+  Backend<S>& backend = op.backend();
+  const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
+  const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");
+  const std::vector<double> start = options.start.empty() ? jump_to : normalized(options.start, n, "start");
+  const Buffer<S> scale = op.to_local(host_scale);
+  const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
+  Buffer<S> score = op.to_local(start), x = op.make_x();
+  auto y = backend.template allocate<double>(op.num_local_rows());
+  Masses masses = masses_of<S>(start, host_scale);
+
+  for (bool done = false; !done;) {
+    op.replicate(score, &scale, x);
+    op.apply(x, y);
+    const RankUpdate update = next_update(options, masses, static_cast<double>(n));
+    VectorSums sums =
+        backend.rank_update(update, y, jump, scale, kScoreScale, options.stop.norm == Norm::l2, score);
+    reduce_over_ranks({&sums, 1}, op.comm());
+    masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
+    done = stop.done(change_of(options.stop.norm, sums, kScoreScale), result.report);
+    if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, op.comm())) {
+      result.report.interrupted = !done;
+      done = true;
+    }
+  }
+  result.scores = op.to_original(score);
+  result.sum = masses.total;
+  result.error_bound = bound_of_error(options, result.report.residual_l1, precision_of<S>());
+  return result;
+}
+
+template PageRankResult pagerank(SpmvOperator<float>&, std::span<const double>, const PageRankOptions&);
+template PageRankResult pagerank(SpmvOperator<double>&, std::span<const double>, const PageRankOptions&);
+
+}  // namespace tessera

@@ -1,0 +1,172 @@
+#include "algorithms/random_walk_restart.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "algorithms/vertex_values.hpp"
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+/// Scores lie in [0, 1], changes and their squares below 4.
+const ExactScale kWalkScale(4.0);
+
+/// A block of walks that goes through the matrix together; finished walks leave it.
+template <class S>
+class WalkBlock {
+ public:
+  WalkBlock(SpmvOperator<S>& op, const Buffer<S>& scale, std::span<const VertexId> queries,
+            const RwrOptions& options, std::span<RwrResult> results)
+      : op_(op), scale_(scale), options_(options), results_(results) {
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      walks_.push_back({q, StopTest(options.stop, precision_of<S>())});
+      restart_rows_.push_back(op.local_index(queries[q]));
+    }
+    const std::uint64_t k = walks_.size();
+    std::vector<S> start(op.num_local_rows() * k, S{0});
+    for (std::size_t q = 0; q < k; ++q)
+      if (restart_rows_[q] != kNoVertex) start[restart_rows_[q] * k + q] = S{1};
+    walk_ = op.backend().template allocate<S>(start.size());
+    op.backend().upload(start.data(), walk_.data(), walk_.size_bytes());
+    spare_ = op.backend().template allocate<S>(start.size());
+    x_ = op.make_x(num_vectors());
+    num_slots_ = x_.size() / k;
+    y_ = op.backend().template allocate<double>(start.size());
+  }
+
+  /// Steps until every walk has ended; false when the observer stopped it.
+  bool run() {
+    while (!walks_.empty())
+      if (!step()) return false;
+    return true;
+  }
+
+ private:
+  struct Walk {
+    std::size_t query;
+    StopTest stop;
+  };
+
+  unsigned num_vectors() const { return static_cast<unsigned>(walks_.size()); }
+  bool step();
+  void finish(unsigned q);
+  void keep_only(const std::vector<unsigned>& kept);
+
+  SpmvOperator<S>& op_;
+  const Buffer<S>& scale_;
+  const RwrOptions& options_;
+  std::span<RwrResult> results_;
+  std::vector<Walk> walks_;
+  std::vector<VertexId> restart_rows_;
+  std::uint64_t num_slots_ = 0;
+  Buffer<S> walk_, spare_, x_;
+  Buffer<double> y_;
+};
+
+template <class S>
+bool WalkBlock<S>::step() {
+  const double c = options_.continue_probability;
+  op_.replicate(walk_, &scale_, x_, num_vectors());
+  op_.apply(x_, y_, num_vectors());
+  std::vector<VectorSums> sums = op_.backend().walk_update(c, 1 - c, y_, restart_rows_, num_vectors(),
+                                                           kWalkScale, options_.stop.norm == Norm::l2, walk_);
+  reduce_over_ranks(sums, op_.comm());
+  std::vector<unsigned> kept;
+  IterationProgress progress{.iteration = 0, .residual = 0, .vectors_left = 0};
+  std::vector<unsigned> ended;
+  for (unsigned q = 0; q < num_vectors(); ++q) {
+    IterationReport& report = results_[walks_[q].query].report;
+    StepChange change = change_of(options_.stop.norm, sums[q], kWalkScale);
+    change.magnitude = 1;
+    (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
+    progress.iteration = report.iterations;
+    progress.residual = std::max(progress.residual, report.residual);
+  }
+  progress.vectors_left = static_cast<int>(kept.size());
+  const bool go_on = all_go_on(options_.observer, progress, op_.comm());
+  for (unsigned q : ended) finish(q);
+  if (!go_on) {
+    for (unsigned q : kept) {
+      results_[walks_[q].query].report.interrupted = true;
+      finish(q);
+    }
+    return false;
+  }
+  if (!ended.empty()) keep_only(kept);
+  return true;
+}
+
+template <class S>
+void WalkBlock<S>::finish(unsigned q) {
+  RwrResult& result = results_[walks_[q].query];
+  result.scores = op_.to_original(walk_, num_vectors(), q);
+  // As for PageRank: change, and the rounding of scores, of x and of weights.
+  const double c = options_.continue_probability;
+  const double rounding = (1 + 3 * c) * unit_roundoff(precision_of<S>());
+  result.error_bound = (c * result.report.residual_l1 + rounding) / (1 - c);
+}
+
+template <class S>
+void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
+  const std::uint64_t num_rows = op_.num_local_rows(), k = kept.size();
+  spare_.truncate(num_rows * k);
+  op_.backend().select_vectors(walk_, num_vectors(), kept, spare_);
+  walk_.swap(spare_);
+  spare_.truncate(num_rows * k);
+  y_.truncate(num_rows * k);
+  x_.truncate(num_slots_ * k);
+  op_.backend().fill(x_, S{0});  // slots have moved: what must be 0 lies elsewhere now
+  std::vector<Walk> walks;
+  std::vector<VertexId> rows;
+  for (unsigned q : kept) {
+    walks.push_back(walks_[q]);
+    rows.push_back(restart_rows_[q]);
+  }
+  walks_ = std::move(walks);
+  restart_rows_ = std::move(rows);
+}
+
+void check(const RwrOptions& options, std::span<const VertexId> queries, std::uint64_t num_vertices) {
+  const double c = options.continue_probability;
+  if (!(c >= 0 && c < 1))
+    throw OptionError("the probability to continue must be at least 0 and below 1, found " +
+                      std::to_string(c));
+  if (options.batch_size == 0) throw OptionError("the batch size must be 1 or more");
+  for (VertexId query : queries)
+    if (query >= num_vertices)
+      throw OptionError("query vertex " + std::to_string(query) + ": the graph has " +
+                        std::to_string(num_vertices) + " vertices, from 0");
+}
+
+}  // namespace
+
+template <class S>
+std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const double> out_weights,
+                                           std::span<const VertexId> queries, const RwrOptions& options) {
+  check(options, queries, op.num_rows());
+  const StopTest checked(options.stop, precision_of<S>());
+  const Buffer<S> scale = op.to_local(reciprocals<S>(out_weights, op.num_rows()));
+  std::vector<RwrResult> results(queries.size());
+  for (std::size_t first = 0; first < queries.size(); first += options.batch_size) {
+    const std::size_t count = std::min<std::size_t>(options.batch_size, queries.size() - first);
+    WalkBlock<S> block(op, scale, queries.subspan(first, count), options,
+                       std::span(results).subspan(first, count));
+    if (block.run()) continue;
+    for (std::size_t q = first + count; q < results.size(); ++q) {  // these have not begun
+      results[q].scores.assign(op.num_rows(), 0.0);
+      results[q].scores[queries[q]] = 1;
+      results[q].error_bound = 2;
+      results[q].report.interrupted = true;
+    }
+    break;
+  }
+  return results;
+}
+
+template std::vector<RwrResult> random_walk_restart(SpmvOperator<float>&, std::span<const double>,
+                                                    std::span<const VertexId>, const RwrOptions&);
+template std::vector<RwrResult> random_walk_restart(SpmvOperator<double>&, std::span<const double>,
+                                                    std::span<const VertexId>, const RwrOptions&);
+
+}  // namespace tessera

@@ -1,0 +1,204 @@
+#include "kernels/cpu/cpu_vector_ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/cpu_exact_sum.hpp"
+
+namespace tessera::cpu {
+namespace {
+
+void merge_into(ExactSum& all, const ExactSum& own) { all += own; }
+void merge_into(double& all, const double& own) { all = std::max(all, own); }
+void merge_into(VectorSums& all, const VectorSums& own) {
+  all.change_l1 += own.change_l1;
+  all.change_squares += own.change_squares;
+  all.change_max = std::max(all.change_max, own.change_max);
+  all.total += own.total;
+  all.dangling += own.dangling;
+}
+void merge_into(std::vector<VectorSums>& all, const std::vector<VectorSums>& own) {
+  for (std::size_t q = 0; q < all.size(); ++q) merge_into(all[q], own[q]);
+}
+
+/// Calls work(first, last, own) for blocks of rows; every thread has its own `Sums`, merged at the end.
+template <class Sums, class Work>
+Sums reduce_blocks(std::uint64_t num_rows, std::uint64_t block, const Sums& zero, const Work& work) {
+  Sums all = zero;
+  const auto num_blocks = static_cast<std::int64_t>(ceil_div(num_rows, block));
+#pragma omp parallel
+  {
+    Sums own = zero;
+#pragma omp for schedule(static) nowait
+    for (std::int64_t b = 0; b < num_blocks; ++b) {
+      const std::uint64_t first = static_cast<std::uint64_t>(b) * block;
+      work(first, std::min(first + block, num_rows), own);
+    }
+#pragma omp critical
+    merge_into(all, own);
+  }
+  return all;
+}
+
+/// changes: new - old of `count` rows; used up.
+void add_changes(const ExactScale& bound, bool squares, double* changes, std::uint64_t count,
+                 VectorSums& sums) {
+  double largest = sums.change_max;
+#pragma omp simd reduction(max : largest)
+  for (std::uint64_t i = 0; i < count; ++i) {
+    changes[i] = std::abs(changes[i]);
+    largest = std::max(largest, changes[i]);
+  }
+  sums.change_max = largest;
+  if (squares) {
+    double terms[kTermBlock];
+    for (std::uint64_t i = 0; i < count; ++i) terms[i] = changes[i] * changes[i];
+    add_terms(bound, terms, count, sums.change_squares);
+  }
+  add_terms(bound, changes, count, sums.change_l1);
+}
+
+/// Writes new_value(row) into `score` for a block of rows and adds up changes and total.
+template <class S, class NewValue>
+inline void update_block(std::uint64_t first, std::uint64_t last, const ExactScale& bound, bool squares,
+                         const NewValue& new_value, S* score, VectorSums& sums) {
+  double changes[kTermBlock], values[kTermBlock];
+  for (std::uint64_t i = first; i < last; ++i) {
+    const S value = static_cast<S>(new_value(i));
+    changes[i - first] = static_cast<double>(value) - static_cast<double>(score[i]);
+    values[i - first] = static_cast<double>(value);
+    score[i] = value;
+  }
+  add_changes(bound, squares, changes, last - first, sums);
+  add_terms(bound, values, last - first, sums.total);
+}
+
+}  // namespace
+
+template <class S>
+void fill(S* vector, std::uint64_t size, S value) {
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t i = 0; i < size; ++i) vector[i] = value;
+}
+
+template <class S>
+void scale_rows(const S* vector, const S* scale, std::uint64_t count, unsigned num_vectors, S* out) {
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t i = 0; i < count; ++i)
+    for (unsigned q = 0; q < num_vectors; ++q)
+      out[i * num_vectors + q] = vector[i * num_vectors + q] * (scale == nullptr ? S{1} : scale[i]);
+}
+
+template <class S>
+void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
+                    unsigned num_vectors, S* x) {
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const S factor = scale == nullptr ? S{1} : scale[i];
+    S* target = x + std::uint64_t{slots[i]} * num_vectors;
+    for (unsigned q = 0; q < num_vectors; ++q) target[q] = vector[i * num_vectors + q] * factor;
+  }
+}
+
+template <class S>
+void scatter(const S* values, const VertexId* slots, std::uint64_t count, unsigned num_vectors, S* x) {
+  scatter_scaled<S>(values, nullptr, slots, count, num_vectors, x);
+}
+
+template <class S>
+void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
+                    std::uint64_t num_rows, S* out) {
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t i = 0; i < num_rows; ++i)
+    for (std::size_t q = 0; q < kept.size(); ++q) out[i * kept.size() + q] = block[i * num_vectors + kept[q]];
+}
+
+template <class S>
+VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
+                       const ExactScale& bound, bool squares, S* score, std::uint64_t num_rows) {
+  return reduce_blocks(
+      num_rows, kTermBlock, VectorSums{}, [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
+        if (jump == nullptr) {
+          const auto value = [&](std::uint64_t i) { return update.link * y[i] + update.constant; };
+          update_block(first, last, bound, squares, value, score, sums);
+        } else {
+          const auto value = [&](std::uint64_t i) {
+            return update.link * y[i] + update.teleport * static_cast<double>(jump[i]) + update.constant;
+          };
+          update_block(first, last, bound, squares, value, score, sums);
+        }
+        double dangling[kTermBlock];
+        for (std::uint64_t i = first; i < last; ++i)
+          dangling[i - first] = scale[i] == S{0} ? static_cast<double>(score[i]) : 0.0;
+        add_terms(bound, dangling, last - first, sums.dangling);
+      });
+}
+
+template <class S>
+std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
+                                    std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                    const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows) {
+  // Few enough rows that the changes of all vectors stay in the cache, one vector after the other.
+  const std::uint64_t block = std::clamp<std::uint64_t>(4096 / num_vectors, 8, kTermBlock);
+  using Sums = std::vector<VectorSums>;
+  return reduce_blocks(num_rows, block, Sums(num_vectors),
+                       [&](std::uint64_t first, std::uint64_t last, Sums& sums) {
+                         for (unsigned q = 0; q < num_vectors; ++q) {
+                           double changes[kTermBlock];
+                           for (std::uint64_t i = first; i < last; ++i) {
+                             const std::uint64_t at = i * num_vectors + q;
+                             const double jump = i == restart_rows[q] ? restart : 0.0;
+                             const S value = static_cast<S>(continue_probability * y[at] + jump);
+                             changes[i - first] = static_cast<double>(value) - static_cast<double>(walk[at]);
+                             walk[at] = value;
+                           }
+                           add_changes(bound, squares, changes, last - first, sums[q]);
+                         }
+                       });
+}
+
+template <class S>
+VectorSums scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
+                        std::uint64_t num_rows) {
+  return reduce_blocks(num_rows, kTermBlock, VectorSums{},
+                       [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
+                         const auto value = [&](std::uint64_t i) { return factor * y[i]; };
+                         update_block(first, last, bound, squares, value, score, sums);
+                       });
+}
+
+double max_abs(const double* y, std::uint64_t size) {
+  return reduce_blocks(size, kTermBlock, 0.0, [&](std::uint64_t first, std::uint64_t last, double& largest) {
+    double block_largest = largest;
+#pragma omp simd reduction(max : block_largest)
+    for (std::uint64_t i = first; i < last; ++i) block_largest = std::max(block_largest, std::abs(y[i]));
+    largest = block_largest;
+  });
+}
+
+ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound) {
+  return reduce_blocks(size, kTermBlock, ExactSum{},
+                       [&](std::uint64_t first, std::uint64_t last, ExactSum& sums) {
+                         double terms[kTermBlock];
+                         for (std::uint64_t i = first; i < last; ++i)
+                           terms[i - first] = squares ? y[i] * y[i] : y[i];
+                         add_terms(bound, terms, last - first, sums);
+                       });
+}
+
+#define TESSERA_INSTANTIATE(S)                                                                             \
+  template void fill(S*, std::uint64_t, S);                                                                \
+  template void scale_rows(const S*, const S*, std::uint64_t, unsigned, S*);                               \
+  template void scatter(const S*, const VertexId*, std::uint64_t, unsigned, S*);                           \
+  template void scatter_scaled(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);          \
+  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
+  template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, const ExactScale&, \
+                                  bool, S*, std::uint64_t);                                                \
+  template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
+                                               unsigned, const ExactScale&, bool, S*, std::uint64_t);      \
+  template VectorSums scale_update(double, const double*, const ExactScale&, bool, S*, std::uint64_t);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::cpu

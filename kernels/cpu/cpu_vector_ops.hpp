@@ -1,0 +1,44 @@
+// The vector work of a step on the CPU: what cpu_backend.cpp forwards to. OpenMP over ranges of rows;
+// reductions are exact (kernels/base/exact_sum.hpp), so threads may share the rows in any way.
+// See kernels/backend.hpp for what each operation means.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/backend.hpp"
+
+namespace tessera::cpu {
+
+template <class S>
+void fill(S* vector, std::uint64_t size, S value);
+
+// `scale` may be null: then factors are 1.
+
+template <class S>
+void scale_rows(const S* vector, const S* scale, std::uint64_t count, unsigned num_vectors, S* out);
+template <class S>
+void scatter(const S* values, const VertexId* slots, std::uint64_t count, unsigned num_vectors, S* x);
+template <class S>
+void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
+                    unsigned num_vectors, S* x);
+template <class S>
+void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
+                    std::uint64_t num_rows, S* out);
+
+/// jump may be null.
+template <class S>
+VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
+                       const ExactScale& bound, bool squares, S* score, std::uint64_t num_rows);
+template <class S>
+std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
+                                    std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                    const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows);
+template <class S>
+VectorSums scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
+                        std::uint64_t num_rows);
+
+double max_abs(const double* y, std::uint64_t size);
+ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
+
+}  // namespace tessera::cpu

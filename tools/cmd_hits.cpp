@@ -40,7 +40,7 @@ HitsCommand::HitsCommand()
   options_.choice<ScoreNorm>("normalize", normalize_,
                              {{"sum", ScoreNorm::sum}, {"max", ScoreNorm::max}, {"l2", ScoreNorm::l2}},
                              "what is 1 of authorities and of hubs");
-  options_.text("warm-start", "FILE", warm_start_, "hub scores to start from: label, score");
+  options_.text("warm-start", "FILE", warm_start_, "hub scores to start from: label, hub (our own output)");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();
@@ -57,7 +57,7 @@ HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) cons
   options.stop = stop_;
   options.normalize = normalize_;
   if (warm_start_.empty()) return options;
-  const NodeValues start = read_node_values(warm_start_, graph, UnknownLabels::ignore, session.comm());
+  const NodeValues start = read_node_values(warm_start_, "hub", graph, UnknownLabels::ignore, session.comm());
   const std::uint64_t missing = graph.num_vertices - start.num_given;
   options.start_hubs = start.values;
   for (std::uint64_t v = 0; v < graph.num_vertices; ++v)

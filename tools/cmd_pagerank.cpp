@@ -59,7 +59,8 @@ void PageRankCommand::check_options() const {
 
 void PageRankCommand::set_start(const Graph& graph, Session& session, PageRankOptions& options) const {
   if (warm_start_.empty()) return;
-  const NodeValues start = read_node_values(warm_start_, graph, UnknownLabels::ignore, session.comm());
+  const NodeValues start =
+      read_node_values(warm_start_, "score", graph, UnknownLabels::ignore, session.comm());
   const std::uint64_t missing = graph.num_vertices - start.num_given;
   double jump_sum = 0;
   for (double weight : options.personalization) jump_sum += weight;
@@ -83,7 +84,7 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
   options.dangling = dangling_;
   if (!personalization_.empty())
     options.personalization =
-        read_node_values(personalization_, graph, UnknownLabels::error, session.comm()).values;
+        read_node_values(personalization_, "weight", graph, UnknownLabels::error, session.comm()).values;
   set_start(graph, session, options);
   return options;
 }

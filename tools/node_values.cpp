@@ -30,9 +30,9 @@ double NodeValues::sum() const {
   return total;
 }
 
-NodeValues read_node_values(const std::string& path, const Graph& graph, UnknownLabels unknown,
-                            Communicator& comm) {
-  const std::vector<LabelValue> entries = read_label_values(path, comm);
+NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
+                            UnknownLabels unknown, Communicator& comm) {
+  const std::vector<LabelValue> entries = read_label_values(path, column, comm);
   const std::vector<VertexId> ids = find_labels(labels_of(entries), graph.labels, comm);
   NodeValues result;
   result.values.assign(graph.num_vertices, 0.0);

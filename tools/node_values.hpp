@@ -1,6 +1,7 @@
 // Numbers for nodes from a file (label, value), as a vector over all nodes.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/graph.hpp"
@@ -18,10 +19,11 @@ struct NodeValues {
   double sum() const;
 };
 
+/// `column`: the header's name of the values (read_label_values).
 /// Collective, same on every rank. Throws InputError "FILE:LINE: ..." for a label given twice, an unknown
 /// one (when that is an error), and for a file whose values add up to zero.
-NodeValues read_node_values(const std::string& path, const Graph& graph, UnknownLabels unknown,
-                            Communicator& comm);
+NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
+                            UnknownLabels unknown, Communicator& comm);
 
 /// Ids of `labels`; throws one InputError that lists all unknown ones (the first 20 by name).
 std::vector<VertexId> find_all_labels(const std::vector<std::string>& labels, const Graph& graph,

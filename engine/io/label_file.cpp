@@ -75,29 +75,43 @@ char find_delimiter(const TextHead& text) {
   return found.value_or('\0');
 }
 
-LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFields& fields) {
-  if (fields.size() < 2)
+/// Where the header says that `column` is; the second column when it does not.
+std::size_t value_index(const LineFields& header, std::string_view column) {
+  for (std::size_t i = 1; i < header.size(); ++i)
+    if (header[i] == column) return i;
+  return 1;
+}
+
+LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFields& fields,
+                       std::size_t value_at) {
+  if (fields.size() <= value_at)
     fail(text, line.number, "expected a label and a number, found " + quoted_text(line.text));
   if (fields[0].empty()) fail(text, line.number, "the label is empty");
   LabelValue result{std::string(fields[0]), 0, line.number};
-  if (!parse_decimal(fields[1], Sign::not_negative, result.value))
+  if (!parse_decimal(fields[value_at], Sign::not_negative, result.value))
     fail(text, line.number,
-         "expected a finite number that is not negative after the label, found " + quoted_text(fields[1]));
+         "expected a finite number that is not negative after the label, found " +
+             quoted_text(fields[value_at]));
   return result;
 }
 
 }  // namespace
 
-std::vector<LabelValue> read_label_values(const std::string& path, Communicator& comm) {
+std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
+                                          Communicator& comm) {
   const TextHead text = read_whole(path, comm);
   const char delimiter = find_delimiter(text);
   LineFields fields(delimiter, delimiter != 0);
   std::vector<LabelValue> values;
   bool first = true;
+  std::size_t value_at = 1;
   for_each_line(text, [&](const HeadLine& line) {
     if (const char* problem = fields.split(trimmed_line(line.text, delimiter)); *problem != 0)
       fail(text, line.number, fmt::format("{}: {}", problem, quoted_text(line.text)));
-    if (!(first && is_header(fields))) values.push_back(label_value(text, line, fields));
+    if (first && is_header(fields))
+      value_at = value_index(fields, column);
+    else
+      values.push_back(label_value(text, line, fields, value_at));
     first = false;
   });
   return values;

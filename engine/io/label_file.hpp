@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/label_table.hpp"
@@ -17,9 +18,11 @@ struct LabelValue {
 };
 
 /// Lines "label<TAB or comma or white space>value"; # comments, a header line "node,score" and CSV quotes
-/// are accepted (so that our own output can be read back); extra columns are ignored. Values must be finite
-/// and not negative. Collective: rank 0 reads, all receive. Throws InputError "FILE:LINE: ...".
-std::vector<LabelValue> read_label_values(const std::string& path, Communicator& comm);
+/// are accepted (so that our own output can be read back). The value is in the second column, or where a
+/// header line names `column`; other columns are ignored. Values must be finite and not negative. Collective:
+/// rank 0 reads, all receive. Throws InputError "FILE:LINE: ...".
+std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
+                                          Communicator& comm);
 /// One label a line, # comments; the value is 0.
 std::vector<LabelValue> read_label_list(const std::string& path, Communicator& comm);
 

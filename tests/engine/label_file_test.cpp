@@ -13,11 +13,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Values = std::vector<std::pair<std::string, double>>;
 
-Values values_of(const std::string& text) {
+Values values_of(const std::string& text, const std::string& column = "score") {
   const InputText file(text, "p.tsv");
   Values values;
   run_ranks(2, [&](Communicator& comm) {
-    const std::vector<LabelValue> read = read_label_values(file.path(), comm);
+    const std::vector<LabelValue> read = read_label_values(file.path(), column, comm);
     if (comm.rank() != 1) return;
     for (const LabelValue& v : read) values.emplace_back(v.label, v.value);
   });
@@ -44,6 +44,13 @@ TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
   EXPECT_EQ(values_of("\"x, \"\"y\"\"\",1\n"), (Values{{"x, \"y\"", 1}}));
   EXPECT_EQ(values_of("x y\t1\n"), (Values{{"x y", 1}}));
   EXPECT_TRUE(values_of("# nothing\n").empty());
+}
+
+TEST(LabelFile, TheHeaderSaysWhichColumnHasTheValue) {
+  const std::string text = "node\tauthority\thub\na\t0.5\t3\nb\t2\t4\n";
+  EXPECT_EQ(values_of(text, "hub"), (Values{{"a", 3}, {"b", 4}}));
+  EXPECT_EQ(values_of(text, "authority"), (Values{{"a", 0.5}, {"b", 2}}));
+  EXPECT_EQ(values_of(text, "score"), (Values{{"a", 0.5}, {"b", 2}}));  // not named: the second
 }
 
 TEST(LabelFile, NamesTheLineOfABadValue) {

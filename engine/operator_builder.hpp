@@ -1,6 +1,10 @@
 // Builds SpmvOperators from a Graph: lengths, plan, column order, distribution, rows, matrix.
 // Used by engine/spmv_operator.cpp only.
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -8,6 +12,7 @@
 #include "engine/row_exchange.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/tile_composite_builder.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 
@@ -58,7 +63,9 @@ struct OperatorBuilder {
     return op;
   }
 
+  /// Collective. Throws InputError when a weight does not fit S.
   LoadedRows loaded_rows(const Graph& graph) const {
+    check_weights(graph);
     LoadedRows loaded;
     loaded.first = &graph;
     loaded.first_row = all_gather(comm, std::uint64_t{graph.first_row});
@@ -67,6 +74,20 @@ struct OperatorBuilder {
   }
 
  private:
+  void check_weights(const Graph& graph) const {
+    using Limits = std::numeric_limits<S>;
+    double outside = 0;
+    for (double weight : graph.weights)
+      if (weight > static_cast<double>(Limits::max()) ||
+          (weight > 0 && weight < static_cast<double>(Limits::min())))
+        outside = std::max(outside, weight);
+    outside = all_max(comm, outside);
+    if (outside > 0)
+      throw InputError(fmt::format("the weight {} does not fit {}; {}scale the weights towards 1", outside,
+                                   sizeof(S) == 4 ? "f32" : "f64",
+                                   sizeof(S) == 4 ? "use --precision f64 or " : ""));
+  }
+
   Buffer<VertexId> slots_of_inputs(const VectorSpace& inputs) const {
     std::vector<VertexId> slots;
     for (int r = 0; r < comm.size(); ++r)

@@ -1,0 +1,114 @@
+"""The README is true: its console examples print what it shows, and its C++ program is the compiled one.
+
+All ```console blocks are one shell session on a terminal, in an empty folder that has the repository's tests/
+and configs/. Lines that begin with "$ " are typed; the others are what must appear.
+"""
+import os
+import pty
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+PROGRAM = os.environ["TESSERA"]
+LIBRARY_EXAMPLE = os.environ["TESSERA_LIBRARY_EXAMPLE"]
+MPIRUN = os.environ.get("MPIRUN", "")
+TIMEOUT_SECONDS = 60
+
+
+def readme():
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme(), re.DOTALL | re.MULTILINE)
+
+
+def examples():
+    """Pairs (command, expected output) in the order of the README."""
+    found = []
+    for line in "".join(blocks("console")).splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        else:
+            found[-1][1].append(line)
+    return [(command, lines) for command, lines in found if not command.startswith("PATH=")]
+
+
+def as_displayed(text):
+    """What stays visible: overwritten progress lines, colours and the line about the run are gone."""
+    lines = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        line = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line.split("\r")[-1])
+        if not line.startswith("tessera: info: "):
+            lines.append(line.rstrip())
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def run_on_terminal(command, folder):
+    environment = {**os.environ, "PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"], "TERM": "xterm",
+                   "XDG_CACHE_HOME": folder, "OMP_WAIT_POLICY": "passive"}
+    if command.startswith("mpirun"):  # Open MPI keeps memory until the end, which the leak detector reports
+        environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    parent, child = pty.openpty()
+    process = subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=child,
+                               stderr=child, env=environment)
+    os.close(child)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(parent, 65536)
+        except OSError:  # the terminal's end
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(parent)
+    process.wait(TIMEOUT_SECONDS)
+    return b"".join(chunks).decode()
+
+
+class ReadmeTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tessera-readme-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_examples_print_what_the_readme_shows(self):
+        for name in ("tests", "configs"):
+            os.symlink(os.path.abspath(os.path.join(ROOT, name)), os.path.join(self.folder, name))
+        self.assertGreater(len(examples()), 10)
+        for command, expected in examples():
+            with self.subTest(command=command):
+                if not MPIRUN and command.startswith("mpirun"):
+                    command = re.sub(r"^mpirun -n \d+ ", "", command)  # a build without MPI
+                shown = as_displayed(run_on_terminal(command, self.folder))
+                while expected and not expected[-1]:
+                    expected.pop()
+                self.assertEqual(shown, expected)
+
+    def test_the_library_example_is_the_compiled_file_and_ranks(self):
+        with open(os.path.join(HERE, "library_example.cpp"), encoding="utf-8") as file:
+            self.assertEqual(blocks("cpp"), [file.read()])
+        links = os.path.join(self.folder, "links.txt")
+        with open(links, "w", encoding="utf-8") as file:
+            file.write("a b\nb c\nc a\nd a\n")
+        done = subprocess.run([LIBRARY_EXAMPLE, links], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+        self.assertEqual((done.returncode, done.stdout), (0, "a 0.3330\nb 0.3247\nc 0.3172\n"))
+
+    def test_links_lead_to_files(self):
+        targets = re.findall(r"\[[\w./-]+\]\(([\w./-]+)\)", readme())
+        self.assertGreater(len(targets), 5)
+        for target in targets:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, target)), target)
+
+
+if __name__ == "__main__":
+    unittest.main()

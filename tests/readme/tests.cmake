@@ -1,0 +1,12 @@
+# What the README shows is what happens: its examples, its program, its links.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_executable(library_example ${CMAKE_CURRENT_LIST_DIR}/library_example.cpp)
+target_link_libraries(library_example PRIVATE tessera_algorithms)
+add_test(NAME readme COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/readme_test.py)
+set(readme_environment "TESSERA=$<TARGET_FILE:tessera>" "TESSERA_LIBRARY_EXAMPLE=$<TARGET_FILE:library_example>")
+if(TESSERA_MPI)
+  list(APPEND readme_environment "MPIRUN=${MPIEXEC_EXECUTABLE}" OMPI_ALLOW_RUN_AS_ROOT=1
+       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+       OMPI_MCA_rmaps_base_oversubscribe=1)
+endif()
+set_tests_properties(readme PROPERTIES LABELS readme TIMEOUT 300 PROCESSORS 2 ENVIRONMENT "${readme_environment}")

@@ -1,8 +1,9 @@
 #include "algorithms/hits_norm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "kernels/base/error.hpp"
 
@@ -24,8 +25,10 @@ double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm
   const double largest = all_max(op.comm(), op.backend().max_abs(y));
   if (largest == 0) return 0;
   if (!(largest >= kSmallest && largest <= kLargest))
-    throw InputError("HITS: a product with the weights reaches " + std::to_string(largest) +
-                     ", where doubles cannot be squared; scale the weights towards 1");
+    throw InputError(fmt::format(
+        "HITS: a product with the weights reaches {}, where doubles cannot be squared; scale the weights "
+        "towards 1",
+        largest));
   if (norm == ScoreNorm::max) return 1 / largest;
   const bool squares = norm == ScoreNorm::l2;
   const ExactScale scale(squares ? largest * largest : largest);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"

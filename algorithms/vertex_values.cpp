@@ -1,5 +1,7 @@
 #include "algorithms/vertex_values.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -34,11 +36,10 @@ std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64
   for (std::uint64_t v = 0; v < num_vertices; ++v) {
     if (out_weights[v] == 0) continue;
     const S reciprocal = static_cast<S>(1 / out_weights[v]);
-    if (!std::isnormal(reciprocal))
-      throw InputError(
-          "vertex " + std::to_string(v) + ": the sum of its out-weights, " + std::to_string(out_weights[v]) +
-          ", has no reciprocal in " +
-          (sizeof(S) == 4 ? "f32; use --precision f64 or scale the weights" : "f64; scale the weights"));
+    if (!std::isnormal(reciprocal) || !std::isfinite(out_weights[v]))
+      throw InputError(fmt::format(
+          "the out-weights of a node add up to {}, which has no reciprocal in {}scale the weights",
+          std::abs(out_weights[v]), sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
     result[v] = static_cast<double>(reciprocal);
   }
   return result;

@@ -4,19 +4,18 @@ All ```console blocks are one shell session on a terminal, in an empty folder th
 and configs/. Lines that begin with "$ " are typed; the others are what must appear.
 """
 import os
-import pty
 import re
-import shutil
 import subprocess
-import tempfile
+import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tools"))
+from program import TESSERA, TIMEOUT_SECONDS, ProgramTest
+
 ROOT = os.path.join(HERE, "..", "..")
-PROGRAM = os.environ["TESSERA"]
 LIBRARY_EXAMPLE = os.environ["TESSERA_LIBRARY_EXAMPLE"]
 MPIRUN = os.environ.get("MPIRUN", "")
-TIMEOUT_SECONDS = 60
 
 
 def readme():
@@ -51,35 +50,15 @@ def as_displayed(text):
     return lines
 
 
-def run_on_terminal(command, folder):
-    environment = {**os.environ, "PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"], "TERM": "xterm",
-                   "XDG_CACHE_HOME": folder, "OMP_WAIT_POLICY": "passive"}
-    if command.startswith("mpirun"):  # Open MPI keeps memory until the end, which the leak detector reports
-        environment["ASAN_OPTIONS"] = "detect_leaks=0"
-    parent, child = pty.openpty()
-    process = subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=child,
-                               stderr=child, env=environment)
-    os.close(child)
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(parent, 65536)
-        except OSError:  # the terminal's end
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(parent)
-    process.wait(TIMEOUT_SECONDS)
-    return b"".join(chunks).decode()
-
-
-class ReadmeTest(unittest.TestCase):
+class ReadmeTest(ProgramTest):
     maxDiff = None
 
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="tessera-readme-")
-        self.addCleanup(shutil.rmtree, self.folder)
+    def typed(self, command):
+        """What a terminal shows after a command."""
+        env = {"PATH": os.path.dirname(TESSERA) + ":" + os.environ["PATH"]}
+        if command.startswith("mpirun"):  # Open MPI keeps memory until the end, which the leak detector reports
+            env["ASAN_OPTIONS"] = "detect_leaks=0"
+        return as_displayed(self.run_on_terminal(launcher=("bash", "-c", command + "\ntrue"), env=env))
 
     def test_examples_print_what_the_readme_shows(self):
         for name in ("tests", "configs"):
@@ -89,17 +68,12 @@ class ReadmeTest(unittest.TestCase):
             with self.subTest(command=command):
                 if not MPIRUN and command.startswith("mpirun"):
                     command = re.sub(r"^mpirun -n \d+ ", "", command)  # a build without MPI
-                shown = as_displayed(run_on_terminal(command, self.folder))
-                while expected and not expected[-1]:
-                    expected.pop()
-                self.assertEqual(shown, expected)
+                self.assertEqual(self.typed(command), as_displayed("\n".join(expected)))
 
     def test_the_library_example_is_the_compiled_file_and_ranks(self):
         with open(os.path.join(HERE, "library_example.cpp"), encoding="utf-8") as file:
             self.assertEqual(blocks("cpp"), [file.read()])
-        links = os.path.join(self.folder, "links.txt")
-        with open(links, "w", encoding="utf-8") as file:
-            file.write("a b\nb c\nc a\nd a\n")
+        links = self.write("links.txt", "a b\nb c\nc a\nd a\n")
         done = subprocess.run([LIBRARY_EXAMPLE, links], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
         self.assertEqual((done.returncode, done.stdout), (0, "a 0.3330\nb 0.3247\nc 0.3172\n"))
 

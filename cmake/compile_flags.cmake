@@ -1,13 +1,14 @@
 # Flags of every target. -ffp-contract=off: a fused multiply-add rounds once where two operations round
 # twice, so results would depend on the processor.
 add_library(tessera_flags INTERFACE)
-target_compile_options(tessera_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas
-                       -ffp-contract=off)
+target_compile_options(tessera_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-unknown-pragmas;-ffp-contract=off>")
 set(CMAKE_CXX_FLAGS_RELEASE "-O3" CACHE STRING "" FORCE)
 
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers of all targets, e.g. address,undefined")
 if(TESSERA_SANITIZE)
-  target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all
-                         -fno-omit-frame-pointer -g -D_GLIBCXX_ASSERTIONS)
+  target_compile_options(tessera_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g>"
+    "$<$<COMPILE_LANGUAGE:CXX>:-D_GLIBCXX_ASSERTIONS>")
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
 endif()

@@ -83,9 +83,21 @@ void SpmvOperator<S>::replicate(const Buffer<S>& local, const Buffer<S>* scale, 
   backend_->synchronize();
   std::vector<std::uint64_t> counts = inputs_->with_slot;
   for (std::uint64_t& count : counts) count *= num_vectors;
-  all_gather<S>(*comm_, send_.span().first(mine * num_vectors),
-                received_.span().first(input_slots_.size() * num_vectors), counts);
+  exchange(mine * num_vectors, input_slots_.size() * num_vectors, counts);
   backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+}
+
+template <class S>
+void SpmvOperator<S>::exchange(std::uint64_t num_sent, std::uint64_t num_received,
+                               std::span<const std::uint64_t> counts) {
+  if (backend_->memory_is_host()) {
+    all_gather<S>(*comm_, send_.span().first(num_sent), received_.span().first(num_received), counts);
+    return;
+  }
+  std::vector<S> mine(num_sent), all(num_received);
+  backend_->download(send_.data(), mine.data(), num_sent * sizeof(S));
+  all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
+  backend_->upload(all.data(), received_.data(), num_received * sizeof(S));
 }
 
 template <class S>

@@ -74,6 +74,8 @@ class SpmvOperator {
 
  private:
   SpmvOperator() = default;
+  /// received_ = send_ of all ranks, in host memory on the way when the backend's is not.
+  void exchange(std::uint64_t num_sent, std::uint64_t num_received, std::span<const std::uint64_t> counts);
   Backend<S>* backend_ = nullptr;
   Communicator* comm_ = nullptr;
   SpmvPlan plan_;

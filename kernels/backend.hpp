@@ -57,6 +57,8 @@ class Backend {
   virtual std::string name() const = 0;         ///< "cpu", "cuda"
   virtual std::string description() const = 0;  ///< e.g. "2 threads, AVX-512"
   virtual TilingLimits tiling_limits() const = 0;
+  /// False when Buffers lie where the host cannot read them: then only upload and download may.
+  virtual bool memory_is_host() const = 0;
 
   virtual std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) = 0;
   template <class T>
@@ -106,9 +108,11 @@ class Backend {
   virtual void synchronize() = 0;
 };
 
-/// name: "auto" or "cpu" (and "cuda" once there is one). Throws OptionError for an unknown name and
-/// ResourceError when the device is not there.
+/// name: "cpu", "cuda", or "auto": cuda where a device answers, else cpu. Throws OptionError for an unknown
+/// name and ResourceError when the device is not there.
 template <class S>
 std::unique_ptr<Backend<S>> make_backend(const std::string& name);
+/// The names that this build knows, "auto" among them.
+std::vector<std::string> backend_names();
 
 }  // namespace tessera

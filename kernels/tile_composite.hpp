@@ -11,12 +11,14 @@ namespace tessera {
 
 /// How the format was packed, for reports.
 struct PackingStats {
-  EdgeOffset num_nonzeros = 0;  ///< without padding
-  EdgeOffset num_stored = 0;    ///< with padding
+  EdgeOffset num_nonzeros = 0;       ///< without padding
+  EdgeOffset num_stored = 0;         ///< with padding
   std::uint64_t num_row_pieces = 0;  ///< non-empty (row, tile) pairs
-  std::uint64_t bytes = 0;      ///< of the whole structure
+  std::uint64_t bytes = 0;           ///< of the whole structure
   double padding_ratio() const {
-    return num_nonzeros == 0 ? 0.0 : static_cast<double>(num_stored - num_nonzeros) / static_cast<double>(num_nonzeros);
+    return num_nonzeros == 0
+               ? 0.0
+               : static_cast<double>(num_stored - num_nonzeros) / static_cast<double>(num_nonzeros);
   }
 };
 
@@ -32,8 +34,15 @@ struct TileComposite {
   PackingStats stats;
 
   TileCompositeView<S> view() const {
-    return {num_rows, num_slots, tiles.data(), tiles.size(), workloads.data(), row_ids.data(),
-            offsets16.data(), offsets32.data(), values16.empty() ? nullptr : values16.data(),
+    return {num_rows,
+            num_slots,
+            tiles.data(),
+            tiles.size(),
+            workloads.data(),
+            row_ids.data(),
+            offsets16.data(),
+            offsets32.data(),
+            values16.empty() ? nullptr : values16.data(),
             values32.empty() ? nullptr : values32.data()};
   }
 };
@@ -48,7 +57,8 @@ struct CsrMatrix {
   PackingStats stats;
 
   CsrView<S> view() const {
-    return {num_rows, num_slots, row_offsets.data(), col_indices.data(), values.empty() ? nullptr : values.data()};
+    return {num_rows, num_slots, row_offsets.data(), col_indices.data(),
+            values.empty() ? nullptr : values.data()};
   }
 };
 

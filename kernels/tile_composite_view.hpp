@@ -24,11 +24,11 @@ enum class Layout : std::uint8_t {
 
 /// One w x h rectangle: one warp on a GPU, one task on a CPU (paper 3.1, solution 3).
 struct Workload {
-  EdgeOffset first_element = 0;   ///< into the tile's offset array (and values)
-  std::uint64_t first_row = 0;    ///< into row_ids; rows of a workload are adjacent there
-  VertexId num_rows = 0;          ///< real rows, <= height
-  std::uint32_t width = 0;        ///< stored elements a row, padding included
-  std::uint32_t height = 0;       ///< stored rows, padding included
+  EdgeOffset first_element = 0;  ///< into the tile's offset array (and values)
+  std::uint64_t first_row = 0;   ///< into row_ids; rows of a workload are adjacent there
+  VertexId num_rows = 0;         ///< real rows, <= height
+  std::uint32_t width = 0;       ///< stored elements a row, padding included
+  std::uint32_t height = 0;      ///< stored rows, padding included
   Layout layout = Layout::row_major;
 };
 
@@ -43,7 +43,7 @@ struct Tile {
   std::uint64_t num_columns = 0;     ///< real columns; the zero slot is first_slot + num_columns
   std::uint64_t first_workload = 0;  ///< into workloads
   std::uint64_t num_workloads = 0;
-  bool wide = false;                 ///< offsets are in offsets32 (the remainder), else in offsets16
+  bool wide = false;  ///< offsets are in offsets32 (the remainder), else in offsets16
 };
 
 /// `values` arrays run parallel to the offset arrays; null when the matrix is pattern-only.
@@ -54,7 +54,7 @@ struct TileCompositeView {
   const Tile* tiles = nullptr;
   std::uint64_t num_tiles = 0;
   const Workload* workloads = nullptr;
-  const VertexId* row_ids = nullptr;        ///< local row of each packed row
+  const VertexId* row_ids = nullptr;  ///< local row of each packed row
   const std::uint16_t* offsets16 = nullptr;
   const std::uint32_t* offsets32 = nullptr;
   const S* values16 = nullptr;

@@ -1,5 +1,5 @@
 // The Backend over OpenMP: one line an operation. Device memory is host memory.
-#include "kernels/backend.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 
 #include <omp.h>
 
@@ -38,6 +38,7 @@ class CpuBackend : public Backend<S> {
     return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
   TilingLimits tiling_limits() const override { return kCpuLimits; }
+  bool memory_is_host() const override { return true; }
 
   std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override {
     return num_bytes == 0 ? nullptr : allocate_host(num_bytes);
@@ -101,12 +102,11 @@ class CpuBackend : public Backend<S> {
 }  // namespace
 
 template <class S>
-std::unique_ptr<Backend<S>> make_backend(const std::string& name) {
-  if (name == "cpu" || name == "auto") return std::make_unique<CpuBackend<S>>();
-  throw OptionError("unknown backend \"" + name + "\": this build has auto and cpu");
+std::unique_ptr<Backend<S>> make_cpu_backend() {
+  return std::make_unique<CpuBackend<S>>();
 }
 
-template std::unique_ptr<Backend<float>> make_backend(const std::string&);
-template std::unique_ptr<Backend<double>> make_backend(const std::string&);
+template std::unique_ptr<Backend<float>> make_cpu_backend();
+template std::unique_ptr<Backend<double>> make_cpu_backend();
 
 }  // namespace tessera

@@ -1,0 +1,34 @@
+// Which backends this build has: the one place that knows.
+#include "kernels/backend.hpp"
+
+#include "kernels/base/error.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#ifdef TESSERA_HAVE_CUDA
+#include "kernels/cuda/cuda_backend.hpp"
+#endif
+
+namespace tessera {
+
+std::vector<std::string> backend_names() {
+#ifdef TESSERA_HAVE_CUDA
+  return {"auto", "cpu", "cuda"};
+#else
+  return {"auto", "cpu"};
+#endif
+}
+
+template <class S>
+std::unique_ptr<Backend<S>> make_backend(const std::string& name) {
+#ifdef TESSERA_HAVE_CUDA
+  if (name == "cuda" || (name == "auto" && has_cuda_device())) return make_cuda_backend<S>();
+#endif
+  if (name == "cpu" || name == "auto") return make_cpu_backend<S>();
+  std::string known;
+  for (const std::string& backend : backend_names()) known += (known.empty() ? "" : ", ") + backend;
+  throw OptionError("unknown backend \"" + name + "\"; this build has " + known);
+}
+
+template std::unique_ptr<Backend<float>> make_backend(const std::string&);
+template std::unique_ptr<Backend<double>> make_backend(const std::string&);
+
+}  // namespace tessera

@@ -1,0 +1,189 @@
+// One line an operation, as kernels/cpu/cpu_backend.cpp. Everything runs on the default stream, in order.
+#include "kernels/cuda/cuda_backend.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/cuda_vector_ops.hpp"
+
+namespace tessera {
+namespace {
+
+std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
+  void* memory = nullptr;
+  if (num_bytes == 0) return nullptr;
+  if (cudaMalloc(&memory, num_bytes) == cudaErrorMemoryAllocation) {
+    std::size_t free_bytes = 0, all_bytes = 0;
+    (void)cudaGetLastError();
+    TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
+    throw ResourceError("the GPU has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
+                        " bytes free, " + std::to_string(num_bytes) +
+                        " more are needed; use --precision f32 or --backend cpu");
+  }
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  return {memory, [](void* pointer) { (void)cudaFree(pointer); }};
+}
+
+/// A copy of a host array in device memory.
+template <class T>
+Buffer<T> on_device(const Buffer<T>& host) {
+  auto memory = allocate_device(host.size_bytes());
+  T* data = static_cast<T*>(memory.get());
+  if (!host.empty())
+    TESSERA_CUDA_CALL(cudaMemcpy(data, host.data(), host.size_bytes(), cudaMemcpyHostToDevice));
+  return Buffer<T>(std::move(memory), data, host.size());
+}
+
+template <class S>
+class CudaTileComposite : public Matrix<S> {
+ public:
+  explicit CudaTileComposite(TileComposite<S> host) : host_tiles_(host.tiles.begin(), host.tiles.end()) {
+    device_.num_rows = host.num_rows;
+    device_.num_slots = host.num_slots;
+    device_.tiles = on_device(host.tiles);
+    device_.workloads = on_device(host.workloads);
+    device_.row_ids = on_device(host.row_ids);
+    device_.offsets16 = on_device(host.offsets16);
+    device_.offsets32 = on_device(host.offsets32);
+    device_.values16 = on_device(host.values16);
+    device_.values32 = on_device(host.values32);
+  }
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    cuda::spmv(device_.view(), host_tiles_.data(), x.data(), y.data(), num_vectors);
+  }
+
+ private:
+  std::vector<Tile> host_tiles_;
+  TileComposite<S> device_;
+};
+
+template <class S>
+class CudaCsr : public Matrix<S> {
+ public:
+  explicit CudaCsr(CsrMatrix<S> host) {
+    device_.num_rows = host.num_rows;
+    device_.num_slots = host.num_slots;
+    device_.row_offsets = on_device(host.row_offsets);
+    device_.col_indices = on_device(host.col_indices);
+    device_.values = on_device(host.values);
+  }
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    cuda::spmv(device_.view(), x.data(), y.data(), num_vectors);
+  }
+
+ private:
+  CsrMatrix<S> device_;
+};
+
+template <class S>
+class CudaBackend : public Backend<S> {
+ public:
+  CudaBackend() {
+    int device = 0;
+    TESSERA_CUDA_CALL(cudaGetDevice(&device));
+    TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties_, device));
+  }
+  std::string name() const override { return "cuda"; }
+  std::string description() const override {
+    return std::string(properties_.name) + ", " + std::to_string(properties_.multiProcessorCount) +
+           " multiprocessors, " + std::to_string(properties_.totalGlobalMem >> 20) + " MiB";
+  }
+  TilingLimits tiling_limits() const override {
+    // Fixed for all devices, so that results do not depend on the device.
+    return {.tile_columns = cuda::shared_tile_columns<S>(), .warp_width = 32, .max_active_warps = 4096};
+  }
+  bool memory_is_host() const override { return false; }
+
+  std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override { return allocate_device(num_bytes); }
+  void upload(const void* host, void* device, std::size_t num_bytes) override {
+    if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemcpy(device, host, num_bytes, cudaMemcpyHostToDevice));
+  }
+  void download(const void* device, void* host, std::size_t num_bytes) override {
+    if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemcpy(host, device, num_bytes, cudaMemcpyDeviceToHost));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
+    return std::make_unique<CudaTileComposite<S>>(std::move(matrix));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
+    return std::make_unique<CudaCsr<S>>(std::move(matrix));
+  }
+
+  void fill(Buffer<S>& vector, S value) override { cuda::fill(vector.data(), vector.size(), value); }
+  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned num_vectors,
+                  Buffer<S>& out) override {
+    cuda::scatter_scaled<S>(vector.data(), data_or_null(scale), nullptr, count, num_vectors, out.data());
+  }
+  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
+               unsigned num_vectors, Buffer<S>& x) override {
+    cuda::scatter_scaled<S>(values.data(), nullptr, slots.data(), count, num_vectors, x.data());
+  }
+  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
+                      std::uint64_t count, unsigned num_vectors, Buffer<S>& x) override {
+    cuda::scatter_scaled(vector.data(), data_or_null(scale), slots.data(), count, num_vectors, x.data());
+  }
+  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                         Buffer<S>& score) override {
+    return cuda::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(), scale.data(), bound,
+                             squares, score.data(), score.size());
+  }
+  std::vector<VectorSums> walk_update(double continue_probability, double restart, const Buffer<double>& y,
+                                      std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                      const ExactScale& bound, bool squares, Buffer<S>& walk) override {
+    return cuda::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound,
+                             squares, walk.data(), walk.size() / num_vectors);
+  }
+  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
+                          Buffer<S>& score) override {
+    return cuda::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
+  }
+  double max_abs(const Buffer<double>& y) override { return cuda::max_abs(y.data(), y.size()); }
+  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    return cuda::sum(y.data(), y.size(), squares, bound);
+  }
+  void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
+                      Buffer<S>& out) override {
+    cuda::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
+  }
+  void synchronize() override { TESSERA_CUDA_CALL(cudaDeviceSynchronize()); }
+
+ private:
+  static const S* data_or_null(const Buffer<S>* buffer) {
+    return buffer == nullptr ? nullptr : buffer->data();
+  }
+  cudaDeviceProp properties_{};
+};
+
+}  // namespace
+
+bool has_cuda_device() {
+  int count = 0;
+  const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  (void)cudaGetLastError();
+  return found;
+}
+
+template <class S>
+std::unique_ptr<Backend<S>> make_cuda_backend() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  (void)cudaGetLastError();
+  if (status != cudaSuccess || count == 0)
+    throw ResourceError(std::string("no CUDA device answers (") +
+                        (status == cudaSuccess ? "none found" : cudaGetErrorString(status)) +
+                        "); use --backend cpu");
+  return std::make_unique<CudaBackend<S>>();
+}
+
+template std::unique_ptr<Backend<float>> make_cuda_backend();
+template std::unique_ptr<Backend<double>> make_cuda_backend();
+
+}  // namespace tessera

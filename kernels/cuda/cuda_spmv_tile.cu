@@ -1,0 +1,172 @@
+// The tile-composite product on a device: one launch a tile, so that every row receives its tiles' sums in
+// order and needs no atomics. A block keeps the part of x that a dense tile reads in shared memory (the
+// paper used the texture cache, 3.1) and gives each warp workload after workload. The remainder, with
+// 32-bit offsets, reads x through L2.
+#include <algorithm>
+
+#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_row_sum.cuh"
+#include "kernels/cuda/cuda_spmv.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr unsigned kTileThreads = 1024, kWideThreads = 256, kBlockVectorThreads = 256;
+constexpr unsigned kWarp = 32;
+
+/// A tile as the kernels take it.
+template <class S, class Offset>
+struct TileArgs {
+  const Workload* workloads;
+  std::uint64_t num_workloads;
+  const VertexId* row_ids;
+  const Offset* offsets;
+  const S* values;
+  const S* x;  // of the tile
+  double* y;
+};
+
+template <bool kWeighted, class S, class Offset>
+__device__ void add_workload(const TileArgs<S, Offset>& t, const Workload& w, const S* x, unsigned lane) {
+  const Offset* offsets = t.offsets + w.first_element;
+  const S* values = kWeighted ? t.values + w.first_element : nullptr;
+  const VertexId* rows = t.row_ids + w.first_row;
+  if (w.layout == Layout::column_major) {
+    for (std::uint32_t r = lane; r < w.num_rows; r += kWarp)
+      t.y[rows[r]] +=
+          thread_row_sum<kWeighted>(offsets + r, values + (kWeighted ? r : 0), w.height, w.width, x, 1);
+    return;
+  }
+  const unsigned group = lane / kSumLanes, member = lane % kSumLanes;
+  constexpr unsigned kGroups = kWarp / kSumLanes;
+  for (std::uint32_t first = 0; first < w.num_rows; first += kGroups) {
+    const std::uint32_t r = first + group;
+    const bool is_row = r < w.num_rows;
+    const EdgeOffset begin = is_row ? EdgeOffset{r} * w.width : 0;
+    const double sum = group_row_sum<kWeighted>(offsets + begin, values + (kWeighted ? begin : 0),
+                                                is_row ? w.width : 0, x, member);
+    if (is_row && member == 0) t.y[rows[r]] += sum;
+  }
+}
+
+template <bool kWeighted, class S>
+__global__ void __launch_bounds__(kTileThreads, 1)
+    add_dense_tile(TileArgs<S, std::uint16_t> t, std::uint32_t num_columns) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  S* x = reinterpret_cast<S*>(shared);
+  for (std::uint32_t i = threadIdx.x; i <= num_columns; i += kTileThreads) x[i] = t.x[i];
+  __syncthreads();
+  const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (kTileThreads / kWarp);
+  for (std::uint64_t w = blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp); w < t.num_workloads;
+       w += num_warps)
+    add_workload<kWeighted>(t, t.workloads[w], x, threadIdx.x % kWarp);
+}
+
+template <bool kWeighted, class S>
+__global__ void __launch_bounds__(kWideThreads) add_wide_tile(TileArgs<S, std::uint32_t> t) {
+  const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (kWideThreads / kWarp);
+  for (std::uint64_t w = blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp); w < t.num_workloads;
+       w += num_warps)
+    add_workload<kWeighted>(t, t.workloads[w], t.x, threadIdx.x % kWarp);
+}
+
+/// Several vectors: neighbouring threads take neighbouring vectors of a row, whose x lie side by side.
+template <bool kWeighted, class S, class Offset>
+__global__ void __launch_bounds__(kBlockVectorThreads)
+    add_tile_block(TileArgs<S, Offset> t, unsigned num_vectors) {
+  for (std::uint64_t i = blockIdx.x; i < t.num_workloads; i += gridDim.x) {
+    const Workload w = t.workloads[i];
+    const std::uint64_t size = std::uint64_t{w.num_rows} * num_vectors;
+    const EdgeOffset stride = element_index(w, 0, 1) - w.first_element;
+    for (std::uint64_t j = threadIdx.x; j < size; j += kBlockVectorThreads) {
+      const std::uint64_t r = j / num_vectors, q = j % num_vectors;
+      const EdgeOffset at = element_index(w, r, 0);
+      t.y[std::uint64_t{t.row_ids[w.first_row + r]} * num_vectors + q] += thread_row_sum<kWeighted>(
+          t.offsets + at, t.values + (kWeighted ? at : 0), stride, w.width, t.x + q, num_vectors);
+    }
+  }
+}
+
+unsigned num_multiprocessors() {
+  int device = 0, count = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return static_cast<unsigned>(count);
+}
+
+/// Blocks for `num_workloads` warps, at most `most`.
+unsigned num_blocks(std::uint64_t num_workloads, unsigned threads, unsigned most) {
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(ceil_div<std::uint64_t>(num_workloads * kWarp, threads), 1, most));
+}
+
+template <bool kWeighted, class S>
+void launch(const TileArgs<S, std::uint16_t>& t, const Tile& tile) {
+  const auto bytes = static_cast<int>((tile.num_columns + 1) * sizeof(S));
+  TESSERA_CUDA_CALL(
+      cudaFuncSetAttribute(add_dense_tile<kWeighted, S>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const unsigned blocks = num_blocks(t.num_workloads, kTileThreads, num_multiprocessors());
+  add_dense_tile<kWeighted><<<blocks, kTileThreads, static_cast<std::size_t>(bytes)>>>(
+      t, static_cast<std::uint32_t>(tile.num_columns));
+}
+
+template <bool kWeighted, class S>
+void launch(const TileArgs<S, std::uint32_t>& t, const Tile&) {
+  const unsigned blocks = num_blocks(t.num_workloads, kWideThreads, 8 * num_multiprocessors());
+  add_wide_tile<kWeighted><<<blocks, kWideThreads>>>(t);
+}
+
+template <bool kWeighted, class S, class Offset>
+void add_tile(const TileCompositeView<S>& a, const Tile& tile, const Offset* offsets, const S* values,
+              const S* x, double* y, unsigned num_vectors) {
+  if (tile.num_workloads == 0) return;
+  const TileArgs<S, Offset> t{a.workloads + tile.first_workload,
+                              tile.num_workloads,
+                              a.row_ids,
+                              offsets,
+                              values,
+                              x + tile.first_slot * num_vectors,
+                              y};
+  if (num_vectors == 1)
+    launch<kWeighted>(t, tile);
+  else
+    add_tile_block<kWeighted>
+        <<<num_blocks(tile.num_workloads * kWarp, kWarp, 16 * num_multiprocessors()), kBlockVectorThreads>>>(
+            t, num_vectors);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+}
+
+template <bool kWeighted, class S>
+void add_all_tiles(const TileCompositeView<S>& a, const Tile* tiles, const S* x, double* y, unsigned k) {
+  for (std::uint64_t i = 0; i < a.num_tiles; ++i) {
+    if (tiles[i].wide)
+      add_tile<kWeighted>(a, tiles[i], a.offsets32, a.values32, x, y, k);
+    else
+      add_tile<kWeighted>(a, tiles[i], a.offsets16, a.values16, x, y, k);
+  }
+}
+
+}  // namespace
+
+template <class S>
+std::uint32_t shared_tile_columns() {
+  // 192 KiB of the 227 that a block may have: what is left serves as L1 for the offsets.
+  return 192 * 1024 / sizeof(S) - 1;
+}
+
+template <class S>
+void spmv(const TileCompositeView<S>& a, const Tile* host_tiles, const S* x, double* y,
+          unsigned num_vectors) {
+  TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
+  if (a.values16 != nullptr || a.values32 != nullptr)
+    add_all_tiles<true>(a, host_tiles, x, y, num_vectors);
+  else
+    add_all_tiles<false>(a, host_tiles, x, y, num_vectors);
+}
+
+template void spmv(const TileCompositeView<float>&, const Tile*, const float*, double*, unsigned);
+template void spmv(const TileCompositeView<double>&, const Tile*, const double*, double*, unsigned);
+template std::uint32_t shared_tile_columns<float>();
+template std::uint32_t shared_tile_columns<double>();
+
+}  // namespace tessera::cuda

@@ -1,0 +1,212 @@
+// A device's backend against the CPU's: the same bits from every operation, on the same matrix packed for
+// the device. Skips, visibly, where no device answers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "engine/tile_composite_builder.hpp"
+#include "kernels/backend.hpp"
+#include "kernels/base/error.hpp"
+#include "tests/support/random_matrix.hpp"
+
+namespace tessera {
+namespace {
+
+using test::random_matrix;
+using test::RandomMatrix;
+
+bool has_device() {
+  try {
+    return make_backend<float>("auto")->name() != "cpu";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+template <class T>
+std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(low, 1);
+  std::vector<T> values(size);
+  for (T& value : values) value = static_cast<T>(uniform(engine));
+  return values;
+}
+
+template <class S>
+class DeviceBackend : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_device()) GTEST_SKIP() << "no CUDA device answers";
+    cpu_ = make_backend<S>("cpu");
+    device_ = make_backend<S>("auto");
+  }
+  template <class T>
+  static Buffer<T> put(Backend<S>& backend, const std::vector<T>& host) {
+    auto buffer = backend.template allocate<T>(host.size());
+    backend.upload(host.data(), buffer.data(), buffer.size_bytes());
+    return buffer;
+  }
+  template <class T>
+  static std::vector<T> get(Backend<S>& backend, const Buffer<T>& buffer) {
+    std::vector<T> host(buffer.size());
+    backend.download(buffer.data(), host.data(), buffer.size_bytes());
+    return host;
+  }
+  /// Runs `work` on both backends and expects the same answer.
+  template <class Work>
+  void expect_same(const Work& work) {
+    EXPECT_EQ(work(*cpu_), work(*device_));
+  }
+  std::unique_ptr<Backend<S>> cpu_, device_;
+};
+
+/// VectorSums in a form that can be compared and printed.
+std::vector<std::vector<std::int64_t>> limbs(const VectorSums& sums) {
+  std::int64_t largest = 0;
+  static_assert(sizeof largest == sizeof sums.change_max);
+  std::memcpy(&largest, &sums.change_max, sizeof largest);
+  return {{std::begin(sums.change_l1.limbs), std::end(sums.change_l1.limbs)},
+          {std::begin(sums.change_squares.limbs), std::end(sums.change_squares.limbs)},
+          {std::begin(sums.total.limbs), std::end(sums.total.limbs)},
+          {std::begin(sums.dangling.limbs), std::end(sums.dangling.limbs)},
+          {largest}};
+}
+
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(DeviceBackend, Precisions);
+
+TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
+  using S = TypeParam;
+  struct Shape {
+    std::uint64_t rows, cols;
+    double mean_length;
+    bool weighted;
+    std::uint32_t tile_columns;
+  };
+  const std::uint32_t full = this->device_->tiling_limits().tile_columns;
+  for (const Shape& shape : {Shape{3000, 5000, 20, false, 512}, Shape{3000, 5000, 20, true, 512},
+                             Shape{70000, 90000, 6, false, full}, Shape{2000, 60000, 60, true, full},
+                             Shape{1, 40, 5, false, 8}, Shape{40, 1, 1, false, 8}}) {
+    const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+    std::vector<VertexId> rows(a.num_rows);
+    std::iota(rows.begin(), rows.end(), VertexId{0});
+    TilingLimits limits = this->device_->tiling_limits();
+    limits.tile_columns = shape.tile_columns;
+    const ColumnOrder columns = order_columns_by_length(a.column_lengths(), limits.tile_columns);
+    for (const unsigned k : {1u, 3u, 32u}) {
+      std::vector<S> x = random_values<S>(columns.num_slots * k, 5);
+      for (const Tile& tile : columns.tiles)
+        std::fill_n(x.begin() + static_cast<std::ptrdiff_t>((tile.first_slot + tile.num_columns) * k), k,
+                    S{0});
+      for (const bool tiled : {true, false})
+        this->expect_same([&](Backend<S>& backend) {
+          const auto matrix = tiled ? backend.make_matrix(build_tile_composite<S>(
+                                          a.view(), rows, columns, limits, default_perf_table()))
+                                    : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
+          const Buffer<S> on_backend = this->put(backend, x);
+          auto y = this->put(backend, std::vector<double>(a.num_rows * k, -7.0));
+          matrix->apply(on_backend, y, k);
+          return this->get(backend, y);
+        });
+    }
+  }
+}
+
+TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
+  using S = TypeParam;
+  const ExactScale bound(4.0);
+  for (const std::size_t n : {0, 1, 255, 100003}) {
+    const auto y = random_values<double>(n, 1), scale0 = random_values<double>(n, 2, -0.5);
+    std::vector<S> scale(n), jump = random_values<S>(n, 3), score = random_values<S>(n, 4);
+    for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<S>(std::max(0.0, scale0[i]));
+    for (const bool with_jump : {false, true})
+      this->expect_same([&](Backend<S>& backend) {
+        auto updated = this->put(backend, score);
+        const VectorSums sums = backend.rank_update({0.85, 0.1, 0.05}, this->put(backend, y),
+                                                    this->put(backend, with_jump ? jump : std::vector<S>()),
+                                                    this->put(backend, scale), bound, with_jump, updated);
+        return std::pair(limbs(sums), this->get(backend, updated));
+      });
+    this->expect_same([&](Backend<S>& backend) {
+      auto updated = this->put(backend, score);
+      const VectorSums sums = backend.scale_update(0.7, this->put(backend, y), bound, true, updated);
+      return std::pair(limbs(sums), this->get(backend, updated));
+    });
+    this->expect_same([&](Backend<S>& backend) {
+      const auto on_backend = this->put(backend, scale0);
+      const ExactSum plain = backend.sum(on_backend, false, bound),
+                     squares = backend.sum(on_backend, true, bound);
+      return std::tuple(backend.max_abs(on_backend), plain.limbs[0], plain.limbs[1], plain.limbs[2],
+                        squares.limbs[0], squares.limbs[1], squares.limbs[2]);
+    });
+  }
+}
+
+TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
+  using S = TypeParam;
+  const std::size_t n = 5003;
+  for (const unsigned k : {1u, 5u, 32u, 70u}) {
+    const auto y = random_values<double>(n * k, 1);
+    const auto walk = random_values<S>(n * k, 2);
+    std::vector<VertexId> restart_rows(k);
+    for (unsigned q = 0; q < k; ++q) restart_rows[q] = q % 3 == 2 ? kNoVertex : q * 41;
+    this->expect_same([&](Backend<S>& backend) {
+      auto updated = this->put(backend, walk);
+      const auto sums = backend.walk_update(0.9, 0.1, this->put(backend, y), restart_rows, k, ExactScale(4.0),
+                                            true, updated);
+      std::vector<std::vector<std::vector<std::int64_t>>> all;
+      for (const VectorSums& one : sums) all.push_back(limbs(one));
+      return std::pair(all, this->get(backend, updated));
+    });
+    std::vector<unsigned> kept;
+    for (unsigned q = 0; q < k; q += 2) kept.push_back(q);
+    this->expect_same([&](Backend<S>& backend) {
+      auto out = this->put(backend, std::vector<S>(n * kept.size(), S{-1}));
+      backend.select_vectors(this->put(backend, walk), k, kept, out);
+      return this->get(backend, out);
+    });
+  }
+}
+
+TYPED_TEST(DeviceBackend, MovesHaveTheBitsOfTheCpu) {
+  using S = TypeParam;
+  const std::size_t n = 1000, num_slots = 3000;
+  const auto scale = random_values<S>(n, 3);
+  std::vector<VertexId> slots(n);
+  for (std::size_t i = 0; i < n; ++i) slots[i] = static_cast<VertexId>((i * 7 + 3) % num_slots);
+  for (const unsigned k : {1u, 4u}) {
+    const auto values = random_values<S>(n * k, 2);
+    for (const bool scaled : {false, true})
+      this->expect_same([&](Backend<S>& backend) {
+        const auto vector = this->put(backend, values), factors = this->put(backend, scale);
+        auto x = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
+        auto rows = this->put(backend, std::vector<S>(n * k, S{-1}));
+        backend.scatter_scaled(vector, scaled ? &factors : nullptr, this->put(backend, slots), n, k, x);
+        backend.scale_rows(vector, scaled ? &factors : nullptr, n, k, rows);
+        auto filled = this->put(backend, values);
+        backend.fill(filled, S{3});
+        return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, filled));
+      });
+    this->expect_same([&](Backend<S>& backend) {
+      auto x = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
+      backend.scatter(this->put(backend, values), this->put(backend, slots), n, k, x);
+      return this->get(backend, x);
+    });
+  }
+}
+
+TEST(BackendNames, AnUnknownNameListsTheKnownOnes) {
+  try {
+    make_backend<float>("tpu");
+    FAIL() << "no error";
+  } catch (const OptionError& error) {
+    for (const std::string& name : backend_names())
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -29,7 +29,7 @@ struct OperatorStats {
 
 struct OperatorOptions {
   KernelKind kernel = KernelKind::automatic;
-  PerfTable table;
+  PerfTable table = default_perf_table();
 };
 
 template <class S>

@@ -1,8 +1,9 @@
 #include "engine/spmv_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "engine/column_order.hpp"
@@ -94,12 +95,12 @@ double predict_csr_seconds(const std::map<std::uint64_t, std::uint64_t, std::gre
 }
 
 std::string reason_text(const SpmvPlan& plan, bool asked) {
-  char text[160];
-  const char* what = asked ? "as asked" : "predicted to be faster";
-  std::snprintf(text, sizeof text, "%s %s: tile-composite %.3g ms, plain CSR %.3g ms a product on one thread",
-                to_string(plan.kernel), what, plan.predicted_tile_seconds * 1e3,
-                plan.predicted_csr_seconds * 1e3);
-  return text;
+  std::string reason = asked ? "asked for" : "predicted to be faster";
+  if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
+    reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (kRequiredGain - 1) * 100);
+  return fmt::format("{}: {}; one product on one thread: tile-composite {:.3g} ms, plain CSR {:.3g} ms",
+                     to_string(plan.kernel), reason, plan.predicted_tile_seconds * 1e3,
+                     plan.predicted_csr_seconds * 1e3);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "engine/graph_stats.hpp"
 #include "engine/io/atomic_file.hpp"
 #include "partition/run_together.hpp"
+#include "tools/backend_choice.hpp"
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_input.hpp"
@@ -90,7 +91,7 @@ std::string histogram_text(const GraphStats& stats) {
 std::string tiling_text(const Graph& graph, Session& session) {
   check_memory(plan_memory(graph, {}, Precision::f32, session.comm()).more_bytes(), "packing",
                session.comm());
-  const auto backend = make_backend<float>("auto");
+  const auto backend = make_backend<float>(backend_for("auto", session.comm()));
   const auto op = session.timed("pack", [&] {
     return SpmvOperator<float>::in_edges(graph, {KernelKind::automatic, load_perf_table()}, *backend,
                                          session.comm());

@@ -7,6 +7,7 @@
 #include "engine/graph_stats.hpp"
 #include "engine/io/atomic_file.hpp"
 #include "partition/run_together.hpp"
+#include "tools/backend_choice.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/log.hpp"
 #include "tools/memory.hpp"
@@ -39,8 +40,11 @@ void RankingCommand::add_solver_options() {
                               "matrix format; auto takes the one predicted to be faster");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "how scores are stored; sums are always in f64");
-  options_.choice<std::string>("backend", backend_, {{"auto", "auto"}, {"cpu", "cpu"}},
-                               "device that computes");
+  Choices<std::string> backends;
+  for (const std::string& name : backend_names()) backends.push_back({name, name});
+  options_.choice<std::string>(
+      "backend", backend_, backends,
+      "device that computes; auto takes a GPU where one answers, and the CPU under mpirun");
   options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
                   "stop when a step changes the scores by no more, in --norm; absolute");
   options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},
@@ -74,6 +78,7 @@ void RankingCommand::check_options() const {
 }
 
 Graph RankingCommand::load(Session& session) {
+  backend_ = backend_for(backend_, session.comm());
   if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
   Graph graph = load_input(graph_, session);
   require_edges(graph, graph_);

@@ -1,0 +1,120 @@
+#include "algorithms/convergence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/base/error.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+StepChange change(double size) { return {.residual = size, .l1 = size, .magnitude = 1}; }
+
+/// Feeds residuals from `next` until the test ends, at most `limit`.
+template <class Next>
+IterationReport feed(const StopRule& rule, Precision precision, const Next& next, int limit = 1000000) {
+  IterationReport report;
+  StopTest stop(rule, precision);
+  for (int k = 0; k < limit && !stop.done(change(next(k)), report); ++k) {
+  }
+  return report;
+}
+
+TEST(StopTest, EndsAtTheFirstChangeWithinTheTolerance) {
+  const auto report = feed({.tolerance = 1e-3}, Precision::f64, [](int k) { return std::pow(0.5, k); });
+  EXPECT_TRUE(report.converged);
+  EXPECT_EQ(report.iterations, 11);  // 2^-10 is the first below 1e-3
+  EXPECT_EQ(report.residual_history.size(), 11u);
+  EXPECT_EQ(report.residual, std::pow(0.5, 10));
+}
+
+TEST(StopTest, FixedIterationsDoNotLookAtTheTolerance) {
+  const auto report = feed({.tolerance = 1, .fixed_iterations = 5}, Precision::f64, [](int) { return 0.0; });
+  EXPECT_EQ(report.iterations, 5);
+  EXPECT_TRUE(report.converged);
+}
+
+TEST(StopTest, GivesUpAfterTheLargestNumberOfSteps) {
+  const auto report = feed({.tolerance = 1e-9, .max_iterations = 7}, Precision::f64, [](int) { return 1.0; });
+  EXPECT_EQ(report.iterations, 7);
+  EXPECT_FALSE(report.converged);
+  EXPECT_FALSE(report.stagnated);
+}
+
+TEST(StopTest, RoundingThatKeepsTheChangeUpIsStagnation) {
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const double floor = 3 * unit_roundoff(precision);
+    const auto noisy = [&](int k) { return std::max(std::pow(0.5, k), floor * (1 + 0.3 * std::sin(k))); };
+    const auto report = feed({.tolerance = 1e-30, .max_iterations = 100000}, precision, noisy);
+    EXPECT_TRUE(report.stagnated);
+    EXPECT_FALSE(report.converged);
+    EXPECT_LT(report.iterations, 1000);
+    EXPECT_GE(report.reachable_tolerance, 0.7 * floor);
+    EXPECT_LE(report.reachable_tolerance, 2 * floor);
+    // What it names is reachable, in one digit.
+    const auto again =
+        feed({.tolerance = report.reachable_tolerance, .max_iterations = 100000}, precision, noisy);
+    EXPECT_TRUE(again.converged);
+  }
+}
+
+TEST(StopTest, SlowConvergenceIsNotStagnation) {
+  // Falls by 1e-5 a step with noise larger than that, from far above rounding.
+  const auto slow = [](int k) { return 1e-3 * std::exp(-1e-5 * k) * (1 + 1e-3 * std::sin(1.7 * k)); };
+  const auto report = feed({.tolerance = 5e-4, .max_iterations = 1000000}, Precision::f32, slow);
+  EXPECT_TRUE(report.converged);
+  EXPECT_GT(report.iterations, 60000);
+}
+
+TEST(StopTest, RulesWithoutSenseAreRefused) {
+  EXPECT_THROW(StopTest({.tolerance = -1}, Precision::f64), OptionError);
+  EXPECT_THROW(StopTest({.tolerance = std::nan("")}, Precision::f64), OptionError);
+  EXPECT_THROW(StopTest({.max_iterations = 0}, Precision::f64), OptionError);
+  EXPECT_THROW(StopTest({.fixed_iterations = -1}, Precision::f64), OptionError);
+}
+
+VectorSums sums_of(const std::vector<double>& changes, const ExactScale& scale) {
+  VectorSums sums;
+  for (double value : changes) {
+    scale.add(value, sums.change_l1);
+    scale.add(value * value, sums.change_squares);
+    scale.add(2 * value, sums.total);
+    sums.change_max = std::max(sums.change_max, value);
+  }
+  return sums;
+}
+
+TEST(ReduceOverRanks, GivesEveryRankTheSumsOfAll) {
+  const ExactScale scale(4.0);
+  const std::vector<std::vector<double>> parts{{0.5, 0.25}, {1e-20}, {}, {0.125, 3e-9, 0.5}};
+  std::vector<double> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  const VectorSums expected = sums_of(all, scale);
+  run_ranks(4, [&](Communicator& comm) {
+    VectorSums sums[2] = {sums_of(parts[static_cast<std::size_t>(comm.rank())], scale), {}};
+    sums[1] = sums[0];
+    reduce_over_ranks(sums, comm);
+    for (const VectorSums& sum : sums) {
+      EXPECT_EQ(sum.change_l1, expected.change_l1);
+      EXPECT_EQ(sum.change_squares, expected.change_squares);
+      EXPECT_EQ(sum.total, expected.total);
+      EXPECT_EQ(sum.dangling, expected.dangling);
+      EXPECT_EQ(sum.change_max, 0.5);
+    }
+  });
+}
+
+TEST(ChangeOf, TakesTheNormAskedFor) {
+  const ExactScale scale(4.0);
+  const VectorSums sums = sums_of({3e-11, 4e-11}, scale);
+  EXPECT_NEAR(change_of(Norm::l1, sums, scale).residual, 7e-11, 1e-22);
+  EXPECT_NEAR(change_of(Norm::l2, sums, scale).residual, 5e-11, 1e-22);
+  EXPECT_EQ(change_of(Norm::linf, sums, scale).residual, 4e-11);
+  EXPECT_NEAR(change_of(Norm::linf, sums, scale).l1, 7e-11, 1e-22);
+  EXPECT_NEAR(change_of(Norm::l1, sums, scale).magnitude, 14e-11, 1e-22);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,162 @@
+#include "algorithms/hits.hpp"
+
+#include <cmath>
+
+#include "kernels/base/error.hpp"
+#include "tests/algorithms/ranking_cases.hpp"
+
+namespace tessera::test {
+namespace {
+
+HitsOptions options_with(StopRule stop, ScoreNorm norm = ScoreNorm::sum) {
+  HitsOptions options;
+  options.stop = stop;
+  options.normalize = norm;
+  return options;
+}
+
+std::vector<double> scaled(std::vector<double> values, double size) {
+  for (double& value : values) value /= size;
+  return values;
+}
+
+double l2_size(const std::vector<double>& values) {
+  double squares = 0;
+  for (double value : values) squares += value * value;
+  return std::sqrt(squares);
+}
+
+TEST(Hits, APathHasTheHandValues) {
+  // 0 -> 1, 0 -> 2, 3 -> 2: A A^T over hubs (0, 3) is [2 1; 1 1], its largest eigenvector (phi, 1).
+  const OracleGraph oracle{4, {{0, 1}, {0, 2}, {3, 2}}};
+  const double phi = (1 + std::sqrt(5.0)) / 2;
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult result = run_hits(graph_of(oracle, false), options_with(until(1e-15)), {}, update);
+    EXPECT_NEAR(result.hub[0], phi / (phi + 1), 1e-13);
+    EXPECT_NEAR(result.hub[3], 1 / (phi + 1), 1e-13);
+    EXPECT_EQ(result.hub[1], 0);
+    EXPECT_NEAR(result.authority[2] / result.authority[1], (phi + 1) / phi, 1e-13);
+    EXPECT_EQ(result.authority[0], 0);
+    EXPECT_NEAR(total(result.authority), 1, 1e-14);
+    EXPECT_TRUE(result.unique);
+    EXPECT_TRUE(result.report.converged);
+  }
+}
+
+TEST(Hits, FollowsTheFormulaStepByStep) {
+  for (const bool weighted : {false, true}) {
+    const OracleGraph oracle = random_oracle_graph(11, 45, 250, weighted);
+    const Graph graph = graph_of(oracle, weighted);
+    for (const int count : {1, 2, 7}) {
+      const OracleHits expected = oracle_hits(oracle, count);
+      const HitsResult result = run_hits(graph, options_with(steps(count)));
+      EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-14);
+      EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-14);
+      // The block form needs two steps for one: a of step 2k - 1, h of step 2k.
+      const HitsResult block = run_hits(graph, options_with(steps(2 * count)), {}, HitsUpdate::block);
+      EXPECT_LE(l1_distance(block.authority, expected.authority), 1e-14);
+      EXPECT_LE(l1_distance(block.hub, expected.hub), 1e-14);
+    }
+  }
+}
+
+TEST(Hits, ConvergesToTheMatchingPair) {
+  for (const bool weighted : {false, true})
+    for (unsigned seed = 20; seed < 24; ++seed) {
+      const OracleGraph oracle = random_oracle_graph(seed, 50, 400, weighted);
+      const Graph graph = graph_of(oracle, weighted);
+      const OracleHits expected = oracle_hits(oracle, 3000);
+      const HitsResult result = run_hits(graph, options_with(until(1e-14)));
+      EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-11);
+      EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-11);
+      EXPECT_GT(result.convergence_rate, 0);
+      EXPECT_LT(result.convergence_rate, 1);
+      const HitsResult block = run_hits(graph, options_with(until(1e-14)), {}, HitsUpdate::block);
+      EXPECT_LE(l1_distance(block.authority, expected.authority), 1e-11);
+      EXPECT_LE(l1_distance(block.hub, expected.hub), 1e-11);
+      const HitsResult narrow = run_hits<float>(graph, options_with(until(1e-6)));
+      EXPECT_LE(l1_distance(narrow.authority, expected.authority), 1e-4);
+    }
+}
+
+TEST(Hits, TheNormSaysWhatIsOne) {
+  const OracleGraph oracle = random_oracle_graph(30, 40, 200, false);
+  const Graph graph = graph_of(oracle, false);
+  const OracleHits sum_one = oracle_hits(oracle, 2000);
+  const auto max_of = [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); };
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult by_max = run_hits(graph, options_with(until(1e-13), ScoreNorm::max), {}, update);
+    EXPECT_NEAR(max_of(by_max.authority), 1, 1e-15);
+    EXPECT_LE(l1_distance(by_max.hub, scaled(sum_one.hub, max_of(sum_one.hub))), 1e-10);
+    const HitsResult by_l2 = run_hits(graph, options_with(until(1e-13), ScoreNorm::l2), {}, update);
+    EXPECT_NEAR(l2_size(by_l2.hub), 1, 1e-14);
+    EXPECT_LE(l1_distance(by_l2.authority, scaled(sum_one.authority, l2_size(sum_one.authority))), 1e-10);
+  }
+}
+
+TEST(Hits, TwoEqualStarsAreNotUnique) {
+  // 1, 2, 3 -> 0 and 5, 6, 7 -> 4: the same eigenvalue twice.
+  const OracleGraph oracle{8, {{1, 0}, {2, 0}, {3, 0}, {5, 4}, {6, 4}, {7, 4}}};
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
+    for (const int ranks : {1, 3}) {
+      const HitsResult result =
+          run_hits(graph_of(oracle, false), options_with(until(1e-12)), {.ranks = ranks}, update);
+      EXPECT_FALSE(result.unique);
+      EXPECT_NEAR(result.authority[0], 0.5, 1e-12);
+      EXPECT_NEAR(result.authority[4], 0.5, 1e-12);
+    }
+}
+
+TEST(Hits, AWeakerComponentLeavesThePairUnique) {
+  // A star of 4 and a star of 3.
+  const OracleGraph oracle{9, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 5}, {7, 5}, {8, 5}}};
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult result = run_hits(graph_of(oracle, false), options_with(until(1e-9)), {}, update);
+    EXPECT_TRUE(result.unique);
+    EXPECT_NEAR(result.authority[0], 1, 1e-7);
+    EXPECT_NEAR(result.convergence_rate, 0.75, 0.01);
+  }
+}
+
+TEST(Hits, ALongThinComponentIsUnique) {
+  // A path of alternating hubs and authorities: 0 -> 1 <- 2 -> 3 <- 4 ...
+  OracleGraph oracle{61, {}};
+  for (std::size_t hub = 0; hub < 61; hub += 2) {
+    if (hub > 0) oracle.edges.push_back({hub, hub - 1});
+    if (hub + 1 < 61) oracle.edges.push_back({hub, hub + 1});
+  }
+  EXPECT_TRUE(run_hits(graph_of(oracle, false), options_with(until(1e-9))).unique);
+}
+
+TEST(Hits, WithoutEdgesAllScoresAreZero) {
+  const HitsResult result = run_hits(graph_of({4, {}}, false), options_with(until(1e-9)));
+  EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
+  EXPECT_EQ(result.hub, std::vector<double>(4, 0.0));
+  EXPECT_TRUE(result.report.converged);
+  EXPECT_TRUE(run_hits(graph_of({0, {}}, false), options_with(until(1e-9))).hub.empty());
+}
+
+TEST(Hits, AWarmStartFromTheAnswerTakesOneStep) {
+  const OracleGraph oracle = random_oracle_graph(31, 50, 300, false);
+  const Graph graph = graph_of(oracle, false);
+  HitsOptions options = options_with(until(1e-9));
+  const HitsResult cold = run_hits(graph, options);
+  options.start_hubs = cold.hub;
+  const HitsResult warm = run_hits(graph, options);
+  EXPECT_LE(warm.report.iterations, 3);
+  EXPECT_LT(warm.report.iterations, cold.report.iterations);
+  EXPECT_LE(l1_distance(warm.hub, cold.hub), 1e-8);
+}
+
+TEST(Hits, BadStartsAndWeightsAreRefused) {
+  HitsOptions options = options_with(until(1e-9));
+  options.start_hubs = {0, 0};
+  EXPECT_THROW(run_hits(graph_of({2, {{0, 1}}}, false), options), OptionError);
+  options.start_hubs = {1, -1};
+  EXPECT_THROW(run_hits(graph_of({2, {{0, 1}}}, false), options), OptionError);
+  const OracleGraph heavy{2, {{0, 1, 1e200}}};
+  EXPECT_THROW(run_hits(graph_of(heavy, true), options_with(until(1e-9))), InputError);
+}
+
+}  // namespace
+}  // namespace tessera::test

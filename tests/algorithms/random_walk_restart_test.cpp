@@ -1,0 +1,115 @@
+#include "algorithms/random_walk_restart.hpp"
+
+#include <cmath>
+
+#include "kernels/base/error.hpp"
+#include "tests/algorithms/ranking_cases.hpp"
+
+namespace tessera::test {
+namespace {
+
+RwrOptions options_with(double c, StopRule stop, unsigned batch_size = 32) {
+  RwrOptions options;
+  options.continue_probability = c;
+  options.stop = stop;
+  options.batch_size = batch_size;
+  return options;
+}
+
+TEST(RandomWalkRestart, AnEdgeHasTheHandValues) {
+  // r0 = c r1 + (1 - c), r1 = c r0: r0 = 1 / (1 + c).
+  const OracleGraph oracle{2, {{0, 1}, {1, 0}}};
+  const auto results = run_walks(graph_of(oracle, false), {0}, options_with(0.9, until(1e-15)));
+  EXPECT_NEAR(results[0].scores[0], 1 / 1.9, 1e-13);
+  EXPECT_NEAR(results[0].scores[1], 0.9 / 1.9, 1e-13);
+}
+
+TEST(RandomWalkRestart, SolvesItsLinearSystem) {
+  for (const bool weighted : {false, true}) {
+    const OracleGraph oracle = random_oracle_graph(2, 60, 200, weighted, true);
+    const Graph graph = graph_of(oracle, weighted);
+    const std::vector<VertexId> queries{0, 59, 7, 30, 7};
+    const auto results = run_walks(graph, queries, options_with(0.9, until(1e-14)));
+    const auto narrow = run_walks<float>(graph, queries, options_with(0.9, until(1e-7)));
+    ASSERT_EQ(results.size(), queries.size());
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      const auto exact = oracle_walk(oracle, 0.9, queries[q]);
+      EXPECT_LE(l1_distance(results[q].scores, exact), 1e-12);
+      EXPECT_LE(l1_distance(results[q].scores, exact), results[q].error_bound + 1e-14);
+      EXPECT_LE(l1_distance(narrow[q].scores, exact), narrow[q].error_bound);
+      EXPECT_LE(l1_distance(narrow[q].scores, exact), 1e-6);
+      EXPECT_TRUE(results[q].report.converged);
+    }
+    EXPECT_EQ(results[2].scores, results[4].scores);
+  }
+}
+
+TEST(RandomWalkRestart, AQuerysResultDoesNotDependOnTheBatch) {
+  const Graph graph = graph_of(random_oracle_graph(5, 300, 900, true, true), true);
+  std::vector<VertexId> queries;
+  for (VertexId v = 0; v < 300; v += 7) queries.push_back(v);
+  const auto alone = run_walks(graph, queries, options_with(0.9, until(1e-9), 1));
+  for (const unsigned batch_size : {3u, 8u, 32u, 1000u})
+    for (const int ranks : {1, 3}) {
+      const auto together =
+          run_walks(graph, queries, options_with(0.9, until(1e-9), batch_size), {.ranks = ranks});
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        EXPECT_EQ(together[q].scores, alone[q].scores) << batch_size << ' ' << q;
+        EXPECT_EQ(together[q].report.iterations, alone[q].report.iterations);
+        EXPECT_EQ(together[q].report.residual_history, alone[q].report.residual_history);
+      }
+    }
+}
+
+TEST(RandomWalkRestart, ConvergedQueriesLeaveTheBlock) {
+  // Vertex 4 is isolated: its walk is over after two steps; the others take many.
+  const OracleGraph oracle{5, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}};
+  RwrOptions options = options_with(0.9, until(1e-10));
+  std::vector<int> left;
+  options.observer = [&](const IterationProgress& progress) {
+    left.push_back(progress.vectors_left);
+    return true;
+  };
+  const auto results = run_walks(graph_of(oracle, false), {0, 4, 3}, options);
+  EXPECT_EQ(results[1].report.iterations, 2);
+  EXPECT_NEAR(results[1].scores[4], 0.1, 1e-16);
+  EXPECT_NEAR(total(results[1].scores), 0.1, 1e-16);
+  ASSERT_GT(left.size(), 3u);
+  EXPECT_EQ(left[0], 3);
+  EXPECT_EQ(left[1], 2);
+  EXPECT_EQ(left.back(), 0);
+  EXPECT_EQ(results[0].report.iterations, static_cast<int>(left.size()));
+}
+
+TEST(RandomWalkRestart, StayingAtHomeIsOneStep) {
+  const auto results = run_walks(graph_of({2, {{0, 1}, {1, 0}}}, false), {1}, options_with(0, until(1e-12)));
+  EXPECT_EQ(results[0].scores, (std::vector<double>{0, 1}));
+  EXPECT_EQ(results[0].report.iterations, 1);
+}
+
+TEST(RandomWalkRestart, StoppingAnswersWhatWasReached) {
+  const Graph graph = graph_of(random_oracle_graph(5, 60, 200, false, true), false);
+  RwrOptions options = options_with(0.9, until(1e-12), 2);
+  options.observer = [](const IterationProgress& progress) { return progress.iteration < 3; };
+  const auto results = run_walks(graph, {1, 2, 3}, options);
+  EXPECT_EQ(results[0].report.iterations, 3);
+  EXPECT_EQ(results[2].report.iterations, 0);
+  for (const RwrResult& result : results) {
+    EXPECT_TRUE(result.report.interrupted);
+    EXPECT_FALSE(result.report.converged);
+    EXPECT_EQ(result.scores.size(), 60u);
+  }
+  EXPECT_EQ(results[2].scores[3], 1);
+}
+
+TEST(RandomWalkRestart, OptionsOutOfRangeAreRefused) {
+  const Graph graph = graph_of({2, {{0, 1}, {1, 0}}}, false);
+  for (const double c : {1.0, -0.5, std::nan("")})
+    EXPECT_THROW(run_walks(graph, {0}, options_with(c, until(1e-9))), OptionError);
+  EXPECT_THROW(run_walks(graph, {2}, options_with(0.9, until(1e-9))), OptionError);
+  EXPECT_THROW(run_walks(graph, {0}, options_with(0.9, until(1e-9), 0)), OptionError);
+  EXPECT_TRUE(run_walks(graph, {}, options_with(0.9, until(1e-9))).empty());
+}
+
+}  // namespace
+}  // namespace tessera::test

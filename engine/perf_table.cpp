@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
 
 namespace tessera {
 
@@ -127,14 +128,19 @@ std::string perf_table_path() {
   return folder + "/tessera/cpu-" + processor_name() + ".table.json";
 }
 
-PerfTable load_perf_table() {
-  if (std::getenv("XDG_CACHE_HOME") == nullptr && std::getenv("HOME") == nullptr) return default_perf_table();
-  const std::string path = perf_table_path();
-  std::ifstream file(path);
-  if (!file) return default_perf_table();
-  std::ostringstream text;
-  text << file.rdbuf();
-  return perf_table_from_json(text.str(), path);
+PerfTable load_perf_table(Communicator& comm) {
+  std::string text = kDefaultPerfTableText, path = "built-in table";
+  run_together(comm, [&] {
+    const bool has_folder = std::getenv("XDG_CACHE_HOME") != nullptr || std::getenv("HOME") != nullptr;
+    if (!comm.is_root() || !has_folder) return;
+    std::ifstream file(perf_table_path());
+    if (!file) return;
+    path = perf_table_path();
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  });
+  comm.broadcast(text, 0);
+  comm.broadcast(path, 0);
+  return perf_table_from_json(text, path);
 }
 
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/tile_composite_view.hpp"
+#include "partition/communicator.hpp"
 
 namespace tessera {
 
@@ -40,8 +41,9 @@ struct PerfTable {
 
 /// The table shipped with the program (configs/cpu-default.table.json, built in).
 const PerfTable& default_perf_table();
-/// The user's table for this machine when `tessera tune` has written one, else the default.
-PerfTable load_perf_table();
+/// The user's table for this machine when `tessera tune` has written one, else the default. Collective: rank
+/// 0 reads, so that ranks on different machines plan alike.
+PerfTable load_perf_table(Communicator& comm);
 /// The processor as /proc/cpuinfo names it, in letters, digits and '-'.
 std::string processor_name();
 /// $XDG_CACHE_HOME/tessera/cpu-<processor>.table.json (or ~/.cache).

@@ -1,9 +1,12 @@
 // tessera generate
+#include <cmath>
+
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_output.hpp"
+#include "tools/memory.hpp"
 #include "tools/report.hpp"
 
 namespace tessera::cli {
@@ -21,6 +24,13 @@ class GenerateCommand : public Command {
   std::string kind_, output_;
   bool keep_ids_ = false;
 };
+
+/// Pairs of ids and the rows made of them, on one rank; what generating and sorting took, rounded up.
+std::uint64_t generating_bytes(const GeneratorOptions& options, bool undirected, Communicator& comm) {
+  constexpr double kBytesAnEdge = 10, kBytesAReverseEdge = 5, kBytesANode = 32;
+  const double a_node = options.edge_factor * (kBytesAnEdge + (undirected ? kBytesAReverseEdge : 0));
+  return static_cast<std::uint64_t>(std::ldexp(a_node / comm.size() + kBytesANode, options.scale));
+}
 
 GenerateCommand::GenerateCommand()
     : Command("generate",
@@ -74,6 +84,7 @@ int GenerateCommand::run(Session& session) {
   GeneratorOptions options = generator_;
   options.kind = kind_ == "rmat" ? GeneratorKind::rmat : GeneratorKind::uniform;
   options.scramble_ids = !keep_ids_;
+  check_memory(generating_bytes(options, graph_.undirected, session.comm()), "generating", session.comm());
   session.progress().phase("generating");
   ParsedEdges edges = session.timed("generate", [&] { return generate_edges(options, session.comm()); });
   edges.undirected = graph_.undirected;

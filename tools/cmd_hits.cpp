@@ -75,7 +75,7 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
   const auto backend = make_backend<S>(backend_);
   if (update_ == HitsUpdate::block) {
     auto block = session.timed("pack", [&] {
-      return SpmvOperator<S>::hits_block(graph, operator_options(), *backend, session.comm());
+      return SpmvOperator<S>::hits_block(graph, operator_options(session), *backend, session.comm());
     });
     release_edges(graph);
     describe<S>(session, {{"block", &block}});
@@ -83,7 +83,7 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
     return session.timed("iterate", [&] { return hits_block(block, options); });
   }
   auto pair = session.timed("pack", [&] {
-    return SpmvOperator<S>::in_and_out_edges(graph, operator_options(), *backend, session.comm());
+    return SpmvOperator<S>::in_and_out_edges(graph, operator_options(session), *backend, session.comm());
   });
   release_edges(graph);
   describe<S>(session, {{"in_edges", &pair.first}, {"out_edges", &pair.second}});
@@ -93,7 +93,8 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
 
 int HitsCommand::run(Session& session) {
   Graph graph = load(session);
-  const MemoryShape shape{.num_matrices = 2, .num_vectors = 2};
+  const MemoryShape shape{
+      .num_matrices = 2, .is_block = update_ == HitsUpdate::block, .num_vectors = 2, .num_results = 2};
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   HitsOptions options = hits_options(graph, session);
   check_solver_memory(graph, shape, session);

@@ -91,7 +91,7 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
 
 int PageRankCommand::run(Session& session) {
   Graph graph = load(session);
-  const MemoryShape shape{.num_matrices = 1, .num_vectors = 1};
+  const MemoryShape shape;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   PageRankOptions options = ranking_options(graph, session);
   check_solver_memory(graph, shape, session);
@@ -101,7 +101,7 @@ int PageRankCommand::run(Session& session) {
     std::vector<double> weights;
     auto op = session.timed("pack", [&] {
       weights = out_weights(graph, session.comm());
-      return SpmvOperator<S>::in_edges(graph, operator_options(), *backend, session.comm());
+      return SpmvOperator<S>::in_edges(graph, operator_options(session), *backend, session.comm());
     });
     release_edges(graph);
     describe<S>(session, {{"in_edges", &op}});

@@ -86,7 +86,7 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
   std::vector<double> weights;
   auto op = session.timed("pack", [&] {
     weights = out_weights(graph, session.comm());
-    return SpmvOperator<S>::in_edges(graph, operator_options(), *backend, session.comm());
+    return SpmvOperator<S>::in_edges(graph, operator_options(session), *backend, session.comm());
   });
   release_edges(graph);
   describe<S>(session, {{"in_edges", &op}});
@@ -116,7 +116,7 @@ int RwrCommand::run(Session& session) {
   Graph graph = load(session);
   const std::vector<VertexId> queries = find_all_labels(labels, graph, session.comm());
   const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, queries.size()));
-  const MemoryShape shape{.num_matrices = 1, .num_vectors = batch + static_cast<unsigned>(queries.size())};
+  const MemoryShape shape{.num_vectors = batch, .num_results = queries.size()};
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   check_solver_memory(graph, shape, session);
   const std::vector<RwrResult> results =

@@ -93,8 +93,8 @@ std::string tiling_text(const Graph& graph, Session& session) {
                session.comm());
   const auto backend = make_backend<float>(backend_for("auto", session.comm()));
   const auto op = session.timed("pack", [&] {
-    return SpmvOperator<float>::in_edges(graph, {KernelKind::automatic, load_perf_table()}, *backend,
-                                         session.comm());
+    return SpmvOperator<float>::in_edges(graph, {KernelKind::automatic, load_perf_table(session.comm())},
+                                         *backend, session.comm());
   });
   const SpmvPlan& plan = op.plan();
   const OperatorStats& stats = op.stats();

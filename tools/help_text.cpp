@@ -20,16 +20,19 @@ constexpr const char* kExitCodes = R"(Exit codes
 constexpr const char* kFormats = R"(Input, found by content (--format overrides)
   edge list      two labels a line, third column a weight (--weighted); blanks, tabs, commas, semicolons or
                  --delimiter; lines that begin with # % or // are comments; SNAP files as published
-  csv            the same with a header line and quotes by RFC 4180; --columns picks by name or number
+  csv            the same with a header line and quotes by RFC 4180 (no line breaks inside quotes); --columns
+                 picks by name or number
   konect         out.* files; their first line decides direction and weights
-  mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric
+  mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric (skew-symmetric with
+                 --unweighted)
   cache          .tsr, made by `tessera convert`: checked, memory-mapped
   Compressed (gzip, zstd, bzip2, xz) and archives (.tar.gz, .zip) with one graph in them are read directly.
 
 Output of scores (--output)
   .tsv .csv      node, score (hits: node, authority, hub; rwr: query, node, score), best first, ties by label
-  .json          the same as an array of objects
-  .npy           all nodes in node order as float64, labels beside it in FILE.labels.txt
+  .json          {"rankings": [{"nodes": [{"node": ..., "score": ...}, ...]}]}; rwr: one entry with "query" each
+  .npy           all nodes in node order as float64, labels beside it in FILE.labels.txt; hits: a column for
+                 authority and one for hub; rwr: a row for each query
 
 Output of graphs (convert, generate)
   .tsr           cache

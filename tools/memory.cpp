@@ -73,7 +73,7 @@ void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& co
     if (needed_bytes <= available) return;
     throw ResourceError(
         fmt::format("{} needs {} bytes more on each process, but {} are available; use more machines, "
-                    "--precision f32 or a machine with more memory",
+                    "--precision f32 (not for generate) or a smaller graph",
                     what, needed_bytes, available));
   });
 }

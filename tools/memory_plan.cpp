@@ -4,11 +4,33 @@ namespace tessera::cli {
 namespace {
 
 constexpr double kPaddingAllowance = 1.25;
-/// Temporary sort keys and row pieces against the packed matrix.
-constexpr double kPackingShare = 1.0;
+/// Degrees, weights, start and jump vectors in double, whatever the algorithm; slots and rows of a matrix.
+constexpr std::uint64_t kBytesAVertex = 64, kBytesAVertexAndMatrix = 24;
 
 std::uint64_t scaled(std::uint64_t bytes, double factor) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * factor);
+}
+
+/// While one matrix is packed: its row pieces, the edges turned round, and rows on their way between ranks
+/// (sent and received; the block form goes the same way on one rank).
+std::uint64_t packing_bytes(std::uint64_t edges, bool weighted, const MemoryShape& shape,
+                            std::uint64_t matrix_bytes, bool has_ranks) {
+  const std::uint64_t loaded = checked_mul(edges, sizeof(VertexId) + (weighted ? sizeof(double) : 0));
+  std::uint64_t bytes = shape.is_block ? matrix_bytes : matrix_bytes / shape.num_matrices;
+  if (shape.num_matrices > 1) bytes += loaded;
+  if (has_ranks || shape.is_block) bytes += checked_mul(loaded, shape.is_block ? 4 : 2);
+  return bytes;
+}
+
+std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
+                           const MemoryShape& shape) {
+  const std::uint64_t whole_block = shape.num_vectors * value_bytes * (num_ranks > 1 ? 2 : 1);
+  const std::uint64_t own_block = shape.num_vectors * (3 * value_bytes + sizeof(double));
+  const std::uint64_t a_vertex = kBytesAVertex * (shape.is_block ? 2 : 1) +
+                                 shape.num_matrices * kBytesAVertexAndMatrix + whole_block +
+                                 checked_mul(shape.num_results, sizeof(double));
+  return checked_add(checked_mul(num_vertices, a_vertex),
+                     checked_mul(ceil_div(num_vertices, num_ranks), own_block));
 }
 
 }  // namespace
@@ -17,8 +39,8 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
                        Communicator& comm) {
   const std::uint64_t value_bytes = precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::uint64_t element_bytes = sizeof(VertexId) + (graph.weighted ? value_bytes : 0);
-  const std::uint64_t edges =
-      ceil_div<std::uint64_t>(graph.num_edges, static_cast<std::uint64_t>(comm.size()));
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t edges = ceil_div<std::uint64_t>(graph.num_edges, ranks);
   const LabelTable& labels = graph.labels;
   MemoryPlan plan;
   plan.graph_bytes = all_max(comm, graph.row_offsets.size_bytes() + graph.col_indices.size_bytes() +
@@ -26,11 +48,8 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
                                        labels.string_offsets.size_bytes() + labels.string_bytes.size_bytes());
   plan.matrix_bytes =
       scaled(checked_mul(checked_mul(edges, element_bytes), shape.num_matrices), kPaddingAllowance);
-  plan.packing_bytes = scaled(plan.matrix_bytes, kPackingShare);
-  // x and the local vectors hold S, products and results double; degrees and slots come once a matrix.
-  const std::uint64_t a_vertex = shape.num_vectors * (2 * value_bytes + 2 * sizeof(double)) +
-                                 shape.num_matrices * (2 * sizeof(std::uint64_t) + 2 * sizeof(VertexId));
-  plan.vector_bytes = checked_mul(graph.num_vertices, a_vertex);
+  plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, ranks > 1);
+  plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes, shape);
   return plan;
 }
 

@@ -9,8 +9,10 @@
 namespace tessera::cli {
 
 struct MemoryShape {
-  unsigned num_matrices = 1;  ///< HITS has two, or one with twice the edges
-  unsigned num_vectors = 1;   ///< in a block
+  unsigned num_matrices = 1;      ///< HITS has two
+  bool is_block = false;          ///< HITS: the two as one
+  unsigned num_vectors = 1;       ///< that go through the matrix together
+  std::uint64_t num_results = 1;  ///< vectors of scores kept until they are written
 };
 
 /// Of the rank with most.
@@ -18,7 +20,7 @@ struct MemoryPlan {
   std::uint64_t graph_bytes = 0;    ///< edges and labels as loaded
   std::uint64_t matrix_bytes = 0;   ///< packed, with an allowance for padding
   std::uint64_t packing_bytes = 0;  ///< more while packing, given back afterwards
-  std::uint64_t vector_bytes = 0;   ///< scores in all three orders, sums, degrees
+  std::uint64_t vector_bytes = 0;   ///< scores in all three orders, sums, degrees, results
   std::uint64_t more_bytes() const { return matrix_bytes + packing_bytes + vector_bytes; }
 };
 

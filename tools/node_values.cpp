@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "engine/io/label_file.hpp"
@@ -52,6 +53,8 @@ NodeValues read_node_values(const std::string& path, std::string_view column, co
     result.is_given[ids[i]] = true;
     ++result.num_given;
   }
+  if (!std::isfinite(result.sum()))
+    throw InputError(path + ": the sum of the values is too large for a double; scale them down");
   if (!(result.sum() > 0))
     throw InputError(fmt::format("{}: expected values with a sum above 0, found {} nodes with sum 0", path,
                                  result.num_given));

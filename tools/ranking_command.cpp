@@ -85,7 +85,9 @@ Graph RankingCommand::load(Session& session) {
   return graph;
 }
 
-OperatorOptions RankingCommand::operator_options() const { return {kernel_, load_perf_table()}; }
+OperatorOptions RankingCommand::operator_options(Session& session) const {
+  return {kernel_, load_perf_table(session.comm())};
+}
 
 void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape,
                                          Session& session) const {
@@ -101,7 +103,7 @@ int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const M
   const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
   const SpmvPlan plan = with_precision(precision_, [&](auto zero) {
     const auto backend = make_backend<decltype(zero)>(backend_);
-    return choose_plan(kernel_, rows, columns, backend->tiling_limits(), load_perf_table());
+    return choose_plan(kernel_, rows, columns, backend->tiling_limits(), load_perf_table(comm));
   });
   session.progress().done();
   run_together(comm, [&] {

@@ -40,7 +40,7 @@ class RankingCommand : public Command {
   int finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape);
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
   void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) const;
-  OperatorOptions operator_options() const;
+  OperatorOptions operator_options(Session& session) const;
   /// Puts plan, backend and operators into the report and the log.
   template <class S>
   void describe(Session& session,

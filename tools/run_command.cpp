@@ -72,7 +72,15 @@ std::unique_ptr<Command> find_command(const std::string& name) {
     names.emplace_back(entry.name);
   }
   const char* what = name.starts_with('-') ? "option" : "command";
-  throw OptionError(fmt::format("unknown {} \"{}\"{}", what, name, did_you_mean(name, names)));
+  const char* place =
+      name.starts_with('-') ? "; options follow the command: tessera COMMAND ... [options]" : "";
+  throw OptionError(fmt::format("unknown {} \"{}\"{}{}", what, name, did_you_mean(name, names), place));
+}
+
+/// For the words that take at most `count` arguments.
+void refuse_more_arguments(const std::string& name, const std::vector<std::string>& rest, std::size_t count) {
+  if (rest.size() > count)
+    throw OptionError(fmt::format("{}: unexpected argument \"{}\"", name, rest[count]));
 }
 
 int run_command(const std::string& name, const std::vector<std::string>& arguments, Communicator& comm) {
@@ -95,8 +103,12 @@ int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
   start_log(LogLevel::normal, comm.is_root());
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (first == "--version" || first == "version") return print_on_root(version_text(), comm), kExitFine;
+  if (first == "--version" || first == "version") {
+    refuse_more_arguments(first, rest, 0);
+    return print_on_root(version_text(), comm), kExitFine;
+  }
   if (first == "--help" || first == "-h" || first == "help") {
+    refuse_more_arguments(first, rest, 1);
     print_on_root(rest.empty() ? program_help() : topic_help(rest.front()), comm);
     return kExitFine;
   }

@@ -15,7 +15,7 @@ void rank(const char* path) {
   GraphOptions input;
   input.path = path;
   const Graph graph = load_graph(input, *processes);
-  const OperatorOptions matrix{.kernel = KernelKind::automatic, .table = load_perf_table()};
+  const OperatorOptions matrix{.kernel = KernelKind::automatic, .table = load_perf_table(*processes)};
   auto links = SpmvOperator<double>::in_edges(graph, matrix, *backend, *processes);
   PageRankOptions options;
   options.damping = 0.9;

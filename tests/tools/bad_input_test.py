@@ -1,6 +1,8 @@
 """Bad input: exit code 4, a message with place and text, no output (cases T01 to T24 of the fault list that
 a whole run shows; the readers' own tests have the rest)."""
+import bz2
 import gzip
+import lzma
 import os
 import threading
 import unittest
@@ -44,6 +46,14 @@ class BadInputTest(ProgramTest):
     def test_truncated_gzip(self):
         content = gzip.compress(b"".join(b"%d %d\n" % (i, i * 7919 % 1000) for i in range(1000)))
         self.refuse_graph(content[: len(content) // 2], err="g.gz", name="g.gz")
+
+    def test_compressed_files_cut_anywhere(self):
+        text = b"".join(b"%d %d\n" % (i, i * 7 % 13) for i in range(12))
+        for suffix, compress in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)):
+            content = compress(text)
+            for size in {1, 2, 3, 4, 9, len(content) // 2, len(content) - 1}:
+                self.refuse_graph(content[:size], err=rf"g\.{suffix}", name=f"g.{suffix}")
+            self.refuse_graph(content + b"garbage", err=rf"g\.{suffix}: .*(garbage|damaged)", name=f"g.{suffix}")
 
     def test_matrix_market_counts_and_ranges(self):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"
@@ -108,7 +118,8 @@ class BadSideFileTest(ProgramTest):
 
     def test_personalization(self):
         for content, pattern in (("a 1\nx 1\n", 'p:2: .*"x"'), ("a 0\nb 0\n", "p: .*sum"), ("a -1\n", "p:1: "),
-                                 ("a 1\nb 1\na 2\n", 'p:3: .*"a" again .*line 1'), ("a nan\n", "p:1: "), ("", "p: ")):
+                                 ("a 1\nb 1\na 2\n", 'p:3: .*"a" again .*line 1'), ("a nan\n", "p:1: "), ("", "p: "),
+                                 ("a 1e308\nb 1e308\n", "p: .*too large")):
             self.write("p", content)
             self.refuse(4, "pagerank", "g", "--personalization", "p", err=pattern)
 

@@ -61,6 +61,11 @@ class GenerateTest(ProgramTest):
         self.assertLess(len(nodes), 256)
         self.assertRegex(self.expect(0, "stats", "g.tsv").out, rf"(?m)^nodes +{len(nodes)}$")
 
+    def test_a_graph_that_memory_cannot_hold_is_refused_at_once(self):
+        self.refuse(5, "generate", "rmat", "--scale", "31", "--edge-factor", "1e6", "-o", "g.tsr",
+                    err=r"generating needs \d+ bytes more on each process, but \d+ are available")
+        self.assert_no_leftovers()
+
     def test_quadrants_that_do_not_fit(self):
         self.refuse(2, "generate", "rmat", "-o", "g.tsr", "--a", "0.9", "--b", "0.2", err="at most 1")
 

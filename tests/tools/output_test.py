@@ -88,6 +88,30 @@ class OutputTest(ProgramTest):
         self.assertEqual(self.read("s.tsv"), "old")
         self.assert_no_leftovers("bad", "g", "s.tsv")
 
+    def test_closed_standard_descriptors_leave_files_alone(self):
+        def close_all():
+            for descriptor in (0, 1, 2):
+                os.close(descriptor)
+
+        expected = self.expect(0, "pagerank", "g").out
+        self.assertEqual(self.run_program("pagerank", "g", "-o", "s.tsv", "--verbose", preexec_fn=close_all).code, 0)
+        self.assertEqual(self.read("s.tsv"), expected)
+        self.expect(5, "pagerank", "g", preexec_fn=lambda: os.close(1), err="standard output")
+
+    def test_json_is_what_the_help_says(self):
+        self.assertIn('{"rankings": [{"nodes": [{"node": ..., "score": ...}', self.expect(0, "help", "formats").out)
+        self.expect(0, "rwr", "g", "--query", "a", "--query", "b", "--top", "1", "-o", "s.json")
+        rankings = json.loads(self.read("s.json"))["rankings"]
+        self.assertEqual([ranking["query"] for ranking in rankings], ["a", "b"])
+        self.assertEqual(sorted(rankings[0]["nodes"][0]), ["node", "score"])
+
+    def test_npy_shapes(self):
+        for command, shape in ((["pagerank", "g"], "(4, )"), (["hits", "g"], "(4, 2, )"),
+                               (["rwr", "g", "--query", "a", "--query", "b"], "(2, 4, )")):
+            self.expect(0, *command, "-o", "s.npy")
+            with open(self.path("s.npy"), "rb") as file:
+                self.assertIn(f"'shape': {shape}".encode(), file.read(128))
+
     def test_a_closed_pipe_is_no_error(self):
         self.many_links()
         for command in (["pagerank", "many", "--quiet"], ["stats", "many", "--quiet"], ["--help"]):

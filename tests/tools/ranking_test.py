@@ -70,6 +70,18 @@ class RankingTest(ProgramTest):
         self.assertLessEqual(report["iteration"]["iterations"], 2)
         self.assertEqual(report["warm_start"], {"nodes": 4, "missing_nodes": 0, "unknown_labels": 0})
 
+    def test_hits_starts_from_the_hubs_of_its_own_output(self):
+        for name in ("h.tsv", "h.csv"):
+            self.expect(0, "hits", "g", "-o", name, "--tolerance", "1e-12")
+            self.expect(0, "hits", "g", "--warm-start", name, "--tolerance", "1e-9", "--report", "r.json")
+            report = json.loads(self.read("r.json"))
+            self.assertLessEqual(report["iteration"]["iterations"], 2)
+            self.assertEqual(report["warm_start"], {"nodes": 4, "missing_nodes": 0, "unknown_labels": 0})
+        # Authorities instead of hubs would begin elsewhere: b is an authority, but hardly a hub.
+        self.write("hubs", "node\tauthority\thub\na\t0\t1\nb\t1\t0\nc\t0\t0\nd\t0\t0\n")
+        result = self.expect(0, "hits", "g", "--warm-start", "hubs", "--iterations", "1")
+        self.assertEqual({row[0]: float(row[1]) for row in result.rows()}, {"a": 0, "b": 0.5, "c": 0.5, "d": 0})
+
     def test_warm_start_counts_missing_and_unknown_labels(self):
         self.write("s", "a 0.5\nzz 0.5\n")
         self.expect(0, "pagerank", "g", "--warm-start", "s", "--report", "r.json", err="1 nodes, 3 .* 1 unknown")
@@ -127,8 +139,14 @@ class RankingTest(ProgramTest):
         self.write("many", "".join(f"{int(2000 * numbers.random())} {int(2000 * numbers.random() ** 2)}\n"
                                    for _ in range(8000)))
         self.expect(3, "pagerank", "many", "--precision", "f32", "--damping", "0.99", "--tolerance", "1e-20",
-                    "--max-iterations", "1e5", "-o", "out.tsv", err=["reachable is about", "--precision f64"])
+                    "--max-iterations", "1e5", "-o", "out.tsv", "--report", "r.json",
+                    err=["reachable is about", "--precision f64"])
         self.assertEqual(len(self.read("out.tsv").splitlines()), len(set(self.read("many").split())) + 1)
+        iteration = json.loads(self.read("r.json"))["iteration"]
+        self.assertEqual((iteration["converged"], iteration["stagnated"]), (False, True))
+        reachable = str(iteration["reachable_tolerance"])
+        self.expect(0, "pagerank", "many", "--precision", "f32", "--damping", "0.99", "--tolerance", reachable,
+                    "--max-iterations", "1e5")
 
     def test_exactly_so_many_steps(self):
         self.expect(0, "pagerank", "g", "--iterations", "7", "--report", "r.json")

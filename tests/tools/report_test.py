@@ -86,6 +86,20 @@ class ReportTest(ProgramTest):
         self.assertGreater(int(facts["available bytes"]), 0)
         self.assert_no_leftovers("g")
 
+    @unittest.skipIf(is_sanitized(), "sanitizers take memory of their own")
+    def test_the_memory_plan_is_above_what_a_run_takes(self):
+        self.expect(0, "generate", "rmat", "--scale", "16", "--edge-factor", "16", "--undirected", "-o", "big.tsr")
+        self.expect(0, "stats", "g", "--report", "small.json", "--quiet")
+        program = json.loads(self.read("small.json"))["peak_memory_bytes"]
+        for command in (["pagerank"], ["hits"], ["hits", "--update", "block"],
+                        ["rwr", "--precision", "f32", *(f"--query={v}" for v in range(64))]):
+            self.run_program(*command, "big.tsr", "--iterations", "3", "--top", "5", "-o", "s.tsv", "--report",
+                             "r.json", "--threads", "2")
+            report = json.loads(self.read("r.json"))
+            planned, taken = sum(report["memory_plan"].values()), report["peak_memory_bytes"] - program
+            self.assertGreater(planned, taken, command)
+            self.assertLess(planned, 3 * taken, command)
+
     @unittest.skipIf(is_sanitized(), "sanitizers reserve more address space than any limit allows")
     def test_too_little_memory_is_said_with_numbers(self):
         self.expect(0, "generate", "uniform", "--scale", "18", "--edge-factor", "4", "-o", "big.tsr")

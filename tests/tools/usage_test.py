@@ -72,6 +72,9 @@ class WrongOptionTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "h", err='unexpected argument "h"')
         self.refuse(2, "pagerank", "g", "--top", err="--top")
         self.refuse(2, "generate", "rmat", err="missing --output")
+        self.refuse(2, "version", "x", err='unexpected argument "x"')
+        self.refuse(2, "help", "mpi", "x", err='unexpected argument "x"')
+        self.refuse(2, "--quiet", "pagerank", "g", err="options follow the command")
         self.refuse(2, "generate", "rmt", "-o", "x.tsr", err="did you mean rmat")
 
     def test_contradictions(self):

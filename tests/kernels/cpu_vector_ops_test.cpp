@@ -1,0 +1,191 @@
+// Each vector operation against a plain loop over the formula, with poisoned outputs, for one and several
+// threads.
+#include "kernels/cpu/cpu_vector_ops.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <random>
+
+namespace tessera::test {
+namespace {
+
+template <class T>
+std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(low, 1);
+  std::vector<T> values(size);
+  for (T& value : values) value = static_cast<T>(uniform(engine));
+  return values;
+}
+
+/// Sums of an update in plain long double.
+struct PlainSums {
+  long double change_l1 = 0, change_squares = 0, total = 0, dangling = 0;
+  double change_max = 0;
+  void add(double before, double after, bool is_dangling) {
+    const double change = std::abs(after - before);
+    change_l1 += change;
+    change_squares += change * change;
+    change_max = std::max(change_max, change);
+    total += after;
+    if (is_dangling) dangling += after;
+  }
+};
+
+void expect_sums(const VectorSums& sums, const PlainSums& plain, const ExactScale& scale, bool squares) {
+  const auto near = [](double value, long double expected) {
+    EXPECT_NEAR(value, static_cast<double>(expected), 1e-15 * (1 + static_cast<double>(std::abs(expected))));
+  };
+  near(scale.value(sums.change_l1), plain.change_l1);
+  near(scale.value(sums.change_squares), squares ? plain.change_squares : 0);
+  EXPECT_EQ(sums.change_max, plain.change_max);
+}
+
+template <class S>
+class CpuVectorOps : public testing::Test {
+ protected:
+  const ExactScale scale_{4.0};
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(CpuVectorOps, Precisions);
+
+TYPED_TEST(CpuVectorOps, RankUpdateIsTheFormula) {
+  using S = TypeParam;
+  for (const std::size_t n : {0, 1, 511, 512, 513, 40000})
+    for (const bool with_jump : {false, true}) {
+      const auto y = random_values<double>(n, 1);
+      const auto before = random_values<S>(n, 2), jump = random_values<S>(n, 3);
+      auto scale = random_values<S>(n, 4);
+      for (std::size_t i = 0; i < n; i += 3) scale[i] = 0;
+      const RankUpdate update{.link = 0.85, .teleport = 0.1, .constant = 0.01};
+      PlainSums plain;
+      std::vector<S> expected(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double jumped = with_jump ? update.teleport * static_cast<double>(jump[i]) : 0;
+        expected[i] = static_cast<S>(update.link * y[i] + jumped + update.constant);
+        plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), scale[i] == 0);
+      }
+      VectorSums first;
+      for (const int threads : {1, 2, 5}) {
+        omp_set_num_threads(threads);
+        std::vector<S> score = before;
+        const VectorSums sums = cpu::rank_update(update, y.data(), with_jump ? jump.data() : nullptr,
+                                                 scale.data(), this->scale_, with_jump, score.data(), n);
+        EXPECT_EQ(score, expected);
+        expect_sums(sums, plain, this->scale_, with_jump);
+        EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
+        EXPECT_NEAR(this->scale_.value(sums.dangling), static_cast<double>(plain.dangling), 1e-11);
+        if (threads == 1) first = sums;
+        EXPECT_EQ(sums.change_l1, first.change_l1);
+        EXPECT_EQ(sums.change_squares, first.change_squares);
+        EXPECT_EQ(sums.total, first.total);
+        EXPECT_EQ(sums.dangling, first.dangling);
+      }
+    }
+}
+
+TYPED_TEST(CpuVectorOps, ScaleUpdateIsTheFormula) {
+  using S = TypeParam;
+  const std::size_t n = 3000;
+  const auto y = random_values<double>(n, 1);
+  const auto before = random_values<S>(n, 2);
+  PlainSums plain;
+  std::vector<S> expected(n), score = before;
+  for (std::size_t i = 0; i < n; ++i) {
+    expected[i] = static_cast<S>(0.3 * y[i]);
+    plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), false);
+  }
+  const VectorSums sums = cpu::scale_update(0.3, y.data(), this->scale_, true, score.data(), n);
+  EXPECT_EQ(score, expected);
+  expect_sums(sums, plain, this->scale_, true);
+  EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
+}
+
+TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {
+  using S = TypeParam;
+  const std::size_t n = 1500;
+  for (const unsigned k : {1u, 3u, 32u, 600u}) {
+    const auto y = random_values<double>(n * k, 1);
+    const auto before = random_values<S>(n * k, 2);
+    std::vector<VertexId> restart_rows(k, kNoVertex);
+    for (unsigned q = 0; q < k; q += 2) restart_rows[q] = q * 2;
+    for (const int threads : {1, 3}) {
+      omp_set_num_threads(threads);
+      std::vector<S> walk = before;
+      const auto sums =
+          cpu::walk_update(0.9, 0.1, y.data(), restart_rows, k, this->scale_, true, walk.data(), n);
+      ASSERT_EQ(sums.size(), k);
+      for (unsigned q = 0; q < k; ++q) {
+        PlainSums plain;
+        for (std::size_t i = 0; i < n; ++i) {
+          const std::size_t at = i * k + q;
+          const S expected = static_cast<S>(0.9 * y[at] + (i == restart_rows[q] ? 0.1 : 0.0));
+          ASSERT_EQ(walk[at], expected);
+          plain.add(static_cast<double>(before[at]), static_cast<double>(expected), false);
+        }
+        expect_sums(sums[q], plain, this->scale_, true);
+      }
+    }
+  }
+}
+
+TYPED_TEST(CpuVectorOps, ReductionsOfAVector) {
+  for (const std::size_t n : {0, 1, 1000}) {
+    const auto y = random_values<double>(n, 1, -1);
+    long double sum = 0, squares = 0;
+    double largest = 0;
+    for (double value : y) {
+      sum += value;
+      squares += value * value;
+      largest = std::max(largest, std::abs(value));
+    }
+    EXPECT_EQ(cpu::max_abs(y.data(), n), largest);
+    EXPECT_NEAR(this->scale_.value(cpu::sum(y.data(), n, false, this->scale_)), static_cast<double>(sum),
+                1e-12);
+    EXPECT_NEAR(this->scale_.value(cpu::sum(y.data(), n, true, this->scale_)), static_cast<double>(squares),
+                1e-12);
+  }
+}
+
+TYPED_TEST(CpuVectorOps, MovesTouchTheirTargetsOnly) {
+  using S = TypeParam;
+  const std::size_t n = 700, num_slots = 2000;
+  const S poison = -7;
+  std::vector<VertexId> slots(n);
+  for (std::size_t i = 0; i < n; ++i) slots[i] = static_cast<VertexId>((i * 13 + 5) % num_slots);
+  const auto scale = random_values<S>(n, 3);
+  for (const unsigned k : {1u, 4u}) {
+    const auto values = random_values<S>(n * k, 2);
+    std::vector<S> x(num_slots * k, poison), plain_x = x, unscaled_x = x, rows(n * k, poison),
+                                             expected_rows(n * k);
+    for (std::size_t i = 0; i < n; ++i)
+      for (unsigned q = 0; q < k; ++q) {
+        expected_rows[i * k + q] = values[i * k + q] * scale[i];
+        plain_x[slots[i] * k + q] = expected_rows[i * k + q];
+      }
+    cpu::scatter_scaled(values.data(), scale.data(), slots.data(), n, k, x.data());
+    EXPECT_EQ(x, plain_x);
+    cpu::scale_rows(values.data(), scale.data(), n, k, rows.data());
+    EXPECT_EQ(rows, expected_rows);
+    cpu::scatter(rows.data(), slots.data(), n, k, unscaled_x.data());
+    EXPECT_EQ(unscaled_x, plain_x);
+    cpu::scale_rows<S>(values.data(), nullptr, n, k, rows.data());
+    EXPECT_EQ(rows, values);
+  }
+}
+
+TYPED_TEST(CpuVectorOps, SelectKeepsTheVectorsNamed) {
+  using S = TypeParam;
+  const std::size_t n = 100;
+  const auto block = random_values<S>(n * 5, 1);
+  const std::vector<unsigned> kept{0, 3, 4};
+  std::vector<S> out(n * 3, S{-1});
+  cpu::select_vectors(block.data(), 5, kept, n, out.data());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(out[i * 3 + j], block[i * 5 + kept[j]]);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,258 @@
+// y = A x over ranks, kernels and blocks of vectors against a plain loop over the graph's edges.
+#include "engine/spmv_operator.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <mutex>
+#include <random>
+
+#include "engine/graph_stats.hpp"
+#include "kernels/base/error.hpp"
+#include "tests/support/sample_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+std::vector<double> random_vector(std::size_t size, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(0.5, 1);
+  std::vector<double> values(size);
+  for (double& value : values) value = uniform(random);
+  return values;
+}
+
+Graph skewed_graph(std::uint64_t n, std::uint64_t num_edges, bool weighted, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  const auto pick = [&](double power) {
+    return static_cast<VertexId>(std::pow(uniform(random), power) * static_cast<double>(n));
+  };
+  for (std::uint64_t e = 0; n > 0 && e < num_edges; ++e) edges.emplace_back(pick(3), pick(2));
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return sample_graph(edges, range_labels(n, 0), weighted);
+}
+
+/// sum over in-edges u -> v of weight * x[u] (or over out-edges of weight * x[v]).
+std::vector<double> plain_product(const Graph& graph, const std::vector<double>& x, bool out_edges = false) {
+  std::vector<double> y(graph.num_vertices, 0.0);
+  for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
+    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e) {
+      const double weight = graph.weighted ? graph.weights[e] : 1.0;
+      const VertexId u = graph.col_indices[e];
+      (out_edges ? y[u] : y[v]) += weight * (out_edges ? x[v] : x[u]);
+    }
+  return y;
+}
+
+/// The product with `from` (whose inputs are laid out as the rows of `rows_of_inputs`) in original order.
+template <class S>
+std::vector<double> product(SpmvOperator<S>& op, const SpmvOperator<S>& rows_of_inputs,
+                            const std::vector<double>& x) {
+  Buffer<S> on_ranks = op.make_x();
+  op.replicate(rows_of_inputs.to_local(x), nullptr, on_ranks);
+  Buffer<double> y(op.num_local_rows());
+  std::fill(y.begin(), y.end(), -1e300);  // every row must be written
+  op.apply(on_ranks, y);
+  Buffer<S> stored(y.size());
+  for (std::size_t i = 0; i < y.size(); ++i) stored[i] = static_cast<S>(y[i]);
+  return op.to_original(stored);
+}
+
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected, double relative) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    ASSERT_NEAR(actual[i], expected[i], relative * (1 + std::abs(expected[i]))) << i;
+}
+
+struct Case {
+  std::uint64_t n, num_edges;
+  bool weighted;
+};
+const std::vector<Case> kCases = {{500, 6000, false}, {500, 6000, true}, {3, 4, false},
+                                  {1, 1, true},       {6, 0, false},     {100000, 300000, false}};
+
+TEST(SpmvOperator, IsTheProductWithTheSameBitsOnAnyNumberOfRanksAndThreads) {
+  for (const Case& c : kCases) {
+    const Graph whole = skewed_graph(c.n, c.num_edges, c.weighted, 3);
+    const std::vector<double> x = random_vector(c.n, 4), expected = plain_product(whole, x);
+    for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr}) {
+      std::vector<double> first;
+      for (const auto& [ranks, threads] : {std::pair(1, 1), std::pair(1, 2), std::pair(1, 4), std::pair(2, 1),
+                                           std::pair(3, 1), std::pair(4, 1), std::pair(7, 1)})
+        run_ranks(ranks, [&, threads = threads](Communicator& comm) {
+          omp_set_num_threads(threads);
+          const auto backend = make_backend<double>("cpu");
+          auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {.kernel = kernel}, *backend, comm);
+          const std::vector<double> y = product(op, op, x);
+          if (!comm.is_root()) return;
+          expect_near(y, expected, 1e-13);
+          if (first.empty()) first = y;
+          EXPECT_EQ(y, first);
+        });
+    }
+  }
+}
+
+TEST(SpmvOperator, SinglePrecisionSumsInDouble) {
+  const Graph whole = skewed_graph(2000, 60000, false, 5);
+  const std::vector<double> x = random_vector(2000, 6);
+  std::vector<double> rounded = x;
+  for (double& value : rounded) value = static_cast<double>(static_cast<float>(value));
+  run_ranks(1, [&](Communicator& comm) {
+    const auto backend = make_backend<float>("cpu");
+    auto op = SpmvOperator<float>::in_edges(block_of(whole, comm), {}, *backend, comm);
+    expect_near(product(op, op, x), plain_product(whole, rounded), 0x1p-24);  // one rounding, at the end
+  });
+}
+
+TEST(SpmvOperator, ThePairFeedsEachOther) {
+  for (const Case& c : kCases) {
+    const Graph whole = skewed_graph(c.n, c.num_edges, c.weighted, 3);
+    const std::vector<double> x = random_vector(c.n, 4);
+    for (const int ranks : {1, 3})
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto backend = make_backend<double>("cpu");
+        auto [in, out] = SpmvOperator<double>::in_and_out_edges(block_of(whole, comm), {}, *backend, comm);
+        // Inputs of `in` are rows of `out` and the other way round.
+        expect_near(product(in, out, x), plain_product(whole, x), 1e-13);
+        expect_near(product(out, in, x), plain_product(whole, x, true), 1e-13);
+      });
+  }
+}
+
+TEST(SpmvOperator, TheBlockMatrixHoldsBothProducts) {
+  for (const Case& c : kCases) {
+    const Graph whole = skewed_graph(c.n, c.num_edges, c.weighted, 3);
+    const std::vector<double> z = random_vector(2 * c.n, 4);
+    const auto middle = z.begin() + static_cast<std::ptrdiff_t>(c.n);
+    std::vector<double> expected = plain_product(whole, {middle, z.end()});
+    const std::vector<double> hubs = plain_product(whole, {z.begin(), middle}, true);
+    expected.insert(expected.end(), hubs.begin(), hubs.end());
+    for (const int ranks : {1, 4})
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto backend = make_backend<double>("cpu");
+        auto op = SpmvOperator<double>::hits_block(block_of(whole, comm), {}, *backend, comm);
+        EXPECT_EQ(op.num_rows(), 2 * c.n);
+        expect_near(product(op, op, z), expected, 1e-13);
+      });
+  }
+}
+
+TEST(SpmvOperator, ABlockOfVectorsHasTheBitsOfEachAlone) {
+  for (const bool weighted : {false, true})
+    for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr}) {
+      const Graph whole = skewed_graph(800, 9000, weighted, 8);
+      run_ranks(2, [&](Communicator& comm) {
+        const auto backend = make_backend<double>("cpu");
+        auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {.kernel = kernel}, *backend, comm);
+        for (const unsigned k : {3u, 8u, 17u}) {
+          Buffer<double> block(op.num_local_rows() * k);
+          std::vector<std::vector<double>> alone;
+          for (unsigned q = 0; q < k; ++q) {
+            const std::vector<double> x = random_vector(800, 100 + q);
+            const Buffer<double> local = op.to_local(x);
+            for (std::size_t i = 0; i < local.size(); ++i) block[i * k + q] = local[i];
+            alone.push_back(product(op, op, x));
+          }
+          Buffer<double> x = op.make_x(k), y(op.num_local_rows() * k);
+          op.replicate(block, nullptr, x, k);
+          op.apply(x, y, k);
+          for (unsigned q = 0; q < k; ++q) EXPECT_EQ(op.to_original(y, k, q), alone[q]) << k << ' ' << q;
+        }
+      });
+    }
+}
+
+TEST(SpmvOperator, ReplicateScalesAndLeavesZeroSlotsAlone) {
+  const Graph whole = skewed_graph(300, 2000, false, 9);
+  for (const int ranks : {1, 3})
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto backend = make_backend<double>("cpu");
+      auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {.kernel = KernelKind::tile_composite},
+                                               *backend, comm);
+      const std::vector<double> values = random_vector(300, 1), factors = random_vector(300, 2);
+      Buffer<double> x = op.make_x();
+      const Buffer<double> scale = op.to_local(factors);
+      op.replicate(op.to_local(values), &scale, x);
+      std::vector<double> products;
+      const auto out = out_degrees(block_of(whole, comm), comm);
+      for (std::size_t v = 0; v < 300; ++v)
+        if (out[v] > 0) products.push_back(values[v] * factors[v]);  // columns that have a slot
+      std::vector<double> filled;
+      for (double value : x)
+        if (value != 0) filled.push_back(value);
+      EXPECT_LT(filled.size(), x.size());  // at least one zero slot
+      std::sort(products.begin(), products.end());
+      std::sort(filled.begin(), filled.end());
+      EXPECT_EQ(filled, products);
+    });
+}
+
+TEST(SpmvOperator, OrdersComeBack) {
+  const Graph whole = skewed_graph(97, 400, false, 10);
+  for (const int ranks : {1, 2, 5})
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto backend = make_backend<double>("cpu");
+      const auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {}, *backend, comm);
+      const std::vector<double> values = random_vector(97, 1);
+      EXPECT_EQ(op.to_original(op.to_local(values)), values);
+      std::uint64_t mine = 0;
+      for (VertexId v = 0; v < 97; ++v) {
+        const VertexId at = op.local_index(v);
+        if (at == kNoVertex) continue;
+        ++mine;
+        EXPECT_EQ(op.local_rows()[at], v);
+      }
+      EXPECT_EQ(mine, op.num_local_rows());
+      EXPECT_EQ(all_sum(comm, mine), 97u);
+    });
+}
+
+TEST(SpmvOperator, StatsAddUpOverRanks) {
+  const Graph whole = skewed_graph(5000, 60000, false, 11);
+  std::uint64_t pieces = 0;
+  for (const int ranks : {1, 4})
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto backend = make_backend<float>("cpu");
+      const auto op = SpmvOperator<float>::in_edges(block_of(whole, comm),
+                                                    {.kernel = KernelKind::tile_composite}, *backend, comm);
+      const OperatorStats& stats = op.stats();
+      EXPECT_EQ(stats.num_nonzeros, whole.num_edges);
+      EXPECT_GE(stats.num_stored, stats.num_nonzeros);
+      EXPECT_GE(stats.matrix_bytes, 2 * stats.num_stored);
+      EXPECT_GE(stats.row_imbalance, 1.0);
+      EXPECT_LT(stats.nonzero_imbalance, 1.2);
+      EXPECT_EQ(stats.exchanged_bytes == 0, ranks == 1);
+      EXPECT_NEAR(stats.padding_ratio,
+                  static_cast<double>(stats.num_stored - stats.num_nonzeros) /
+                      static_cast<double>(stats.num_nonzeros),
+                  1e-12);
+      if (comm.is_root() && ranks == 1) pieces = stats.num_row_pieces;
+      EXPECT_EQ(stats.num_row_pieces, pieces);  // a row stays whole, whoever has it
+    });
+}
+
+TEST(SpmvOperator, WeightsThatDoNotFitThePrecisionAreRefusedOnAllRanks) {
+  Graph whole = skewed_graph(50, 300, true, 12);
+  for (const double bad : {1e39, 1e-39}) {
+    whole.weights[whole.weights.size() / 2] = bad;
+    EXPECT_THROW(run_ranks(3,
+                           [&](Communicator& comm) {
+                             const auto backend = make_backend<float>("cpu");
+                             SpmvOperator<float>::in_edges(block_of(whole, comm), {}, *backend, comm);
+                           }),
+                 InputError);
+    EXPECT_NO_THROW(run_ranks(3, [&](Communicator& comm) {
+      const auto backend = make_backend<double>("cpu");
+      SpmvOperator<double>::in_edges(block_of(whole, comm), {}, *backend, comm);
+    }));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

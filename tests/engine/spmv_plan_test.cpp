@@ -1,0 +1,88 @@
+#include "engine/spmv_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/column_order.hpp"
+
+namespace tessera::test {
+namespace {
+
+using testing::HasSubstr;
+constexpr TilingLimits kLimits{.tile_columns = 65535, .warp_width = 8, .max_active_warps = 64};
+
+/// Lengths that fall as a power law, in no particular order.
+std::vector<std::uint64_t> power_law(std::size_t n) {
+  std::vector<std::uint64_t> lengths(n);
+  for (std::size_t i = 0; i < n; ++i)
+    lengths[(i * 7919) % n] = static_cast<std::uint64_t>(2e5 / std::pow(static_cast<double>(i + 1), 0.8));
+  return lengths;
+}
+
+SpmvPlan plan_for(KernelKind asked, const std::vector<std::uint64_t>& rows,
+                  const std::vector<std::uint64_t>& columns) {
+  return choose_plan(asked, rows, columns, kLimits, default_perf_table());
+}
+
+TEST(ChoosePlan, TilesAPowerLaw) {
+  const auto lengths = power_law(1 << 20);
+  const SpmvPlan plan = plan_for(KernelKind::automatic, lengths, lengths);
+  EXPECT_EQ(plan.kernel, KernelKind::tile_composite);
+  EXPECT_GT(plan.predicted_csr_seconds, plan.predicted_tile_seconds);
+  EXPECT_THAT(plan.reason, HasSubstr("predicted to be faster"));
+}
+
+TEST(ChoosePlan, TakesPlainCsrWhereTilingDoesNotPay) {
+  // A matrix that fits the cache: nothing to gain, so the cheaper preparation wins.
+  PerfTable flat = default_perf_table();
+  for (auto& entry : flat.entries) entry.ns_per_element = 1;
+  for (auto& entry : flat.csr) entry.ns_per_element = 1;
+  flat.csr_ns_per_row = 0;
+  flat.prepare();
+  const std::vector<std::uint64_t> small(1000, 10);
+  const SpmvPlan even = choose_plan(KernelKind::automatic, small, small, kLimits, flat);
+  EXPECT_EQ(even.kernel, KernelKind::csr);
+}
+
+TEST(ChoosePlan, WhatIsAskedForIsTaken) {
+  const auto lengths = power_law(1 << 16);
+  for (const KernelKind asked : {KernelKind::csr, KernelKind::tile_composite}) {
+    const SpmvPlan plan = plan_for(asked, lengths, lengths);
+    EXPECT_EQ(plan.kernel, asked);
+    EXPECT_THAT(plan.reason, HasSubstr("asked for"));
+    EXPECT_THAT(plan.reason, HasSubstr(to_string(asked)));
+  }
+}
+
+TEST(ChoosePlan, CountsTheTilesThatTheOrderMakes) {
+  for (const auto& lengths : {power_law(1 << 18), power_law(70000), std::vector<std::uint64_t>(200000, 2),
+                              std::vector<std::uint64_t>(200000, 1), std::vector<std::uint64_t>(10, 0)}) {
+    const ColumnOrder order = order_columns_by_length(lengths, kLimits.tile_columns);
+    const auto dense =
+        std::count_if(order.tiles.begin(), order.tiles.end(), [](const Tile& t) { return !t.wide; });
+    EXPECT_EQ(plan_for(KernelKind::automatic, lengths, lengths).num_dense_tiles,
+              static_cast<std::uint64_t>(dense));
+  }
+}
+
+TEST(ChoosePlan, MoreWorkTakesLonger) {
+  std::vector<std::uint64_t> lengths = power_law(1 << 16);
+  const SpmvPlan once = plan_for(KernelKind::automatic, lengths, lengths);
+  for (std::uint64_t& length : lengths) length *= 3;
+  const SpmvPlan thrice = plan_for(KernelKind::automatic, lengths, lengths);
+  EXPECT_GT(thrice.predicted_tile_seconds, once.predicted_tile_seconds);
+  EXPECT_GT(thrice.predicted_csr_seconds, once.predicted_csr_seconds);
+}
+
+TEST(ChoosePlan, AnEmptyMatrixHasAPlan) {
+  EXPECT_EQ(plan_for(KernelKind::automatic, {}, {}).kernel, KernelKind::csr);
+  const SpmvPlan plan = plan_for(KernelKind::automatic, {0, 0}, {0, 0});
+  EXPECT_EQ(plan.predicted_tile_seconds, 0);
+  EXPECT_EQ(plan.num_dense_tiles, 0u);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -31,15 +31,22 @@ void skip_frames(PeekSource& below, const std::string& name) {
   }
 }
 
+/// "BZh", the block size, and the magic number of a block or of the end; a file may be cut inside of it.
+bool is_bzip2(std::string_view head) {
+  using namespace std::string_view_literals;
+  if (!head.starts_with("BZh"sv)) return false;
+  if (head.size() > 3 && (head[3] < '1' || head[3] > '9')) return false;
+  const std::string_view magic = head.substr(std::min<std::size_t>(4, head.size())).substr(0, 6);
+  return "\x31\x41\x59\x26\x53\x59"sv.starts_with(magic) || "\x17\x72\x45\x38\x50\x90"sv.starts_with(magic);
+}
+
 }  // namespace
 
 std::optional<Layer> find_layer(std::string_view head) {
   using namespace std::string_view_literals;
   if (head.starts_with("\x1F\x8B"sv)) return Layer::gzip;
   if (head.starts_with("\x28\xB5\x2F\xFD"sv) || is_skippable_frame(head)) return Layer::zstd;
-  if (head.starts_with("BZh"sv) && (head.substr(4, 6) == "\x31\x41\x59\x26\x53\x59"sv ||
-                                    head.substr(4, 6) == "\x17\x72\x45\x38\x50\x90"sv))
-    return Layer::bzip2;
+  if (is_bzip2(head)) return Layer::bzip2;
   if (head.starts_with("\xFD\x37\x7A\x58\x5A\x00"sv)) return Layer::xz;
   if (head.starts_with("\x04\x22\x4D\x18"sv)) return Layer::lz4;
   if (head.starts_with("PK\x03\x04"sv) || head.starts_with("PK\x05\x06"sv)) return Layer::zip;

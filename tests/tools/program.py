@@ -61,7 +61,7 @@ class ProgramTest(unittest.TestCase):
         """An error: one message that matches, nothing on stdout."""
         result = self.expect(code, *arguments, err=err, **options)
         self.assertEqual(result.out, "")
-        self.assertEqual(result.err.count("error:"), 1, result.err)
+        self.assertEqual(result.err.count("tessera: error:"), 1, result.err)
         return result
 
     def run_on_terminal(self, *arguments, launcher=(), env=None):

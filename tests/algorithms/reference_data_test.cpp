@@ -1,4 +1,5 @@
-// Real graphs with answers of an independent program, read from their files and ranked on 1 and 4 ranks:
+// Real graphs with answers of an independent program, read from their files and ranked on every backend that
+// answers, on the CPU also on 4 ranks:
 // PageRank and RWR to 1e-10 in f64 and 1e-6 in f32 (L1), HITS to 1e-8 in f64. The answers hold the best
 // hundred scores and checksums over all; an L1 error d moves the sum by at most d and the others by 2 d.
 #include "tests/support/reference_data.hpp"
@@ -17,6 +18,7 @@
 #include "engine/graph_stats.hpp"
 #include "engine/io/label_file.hpp"
 #include "engine/load_graph.hpp"
+#include "tests/support/backends.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera::test {
@@ -76,12 +78,25 @@ class ReferenceData : public testing::TestWithParam<ReferenceCase> {
   ReferenceGraph reference_;
 };
 
+/// Where a graph is ranked.
+struct Place {
+  std::string backend;
+  int ranks;
+};
+std::vector<Place> places() {
+  std::vector<Place> all{{"cpu", 1}, {"cpu", 4}};
+  for (const std::string& name : usable_backends())
+    if (name != "cpu") all.push_back({name, 1});
+  return all;
+}
+
 template <class S>
 constexpr double kTolerance = sizeof(S) == 8 ? 1e-13 : 3e-8;
 
 template <class S>
-std::vector<double> pagerank_scores(const Graph& graph, Dangling rule, Communicator& comm) {
-  const auto backend = make_backend<S>("cpu");
+std::vector<double> pagerank_scores(const Graph& graph, Dangling rule, const Place& place,
+                                    Communicator& comm) {
+  const auto backend = make_backend<S>(place.backend);
   auto op = SpmvOperator<S>::in_edges(graph, {}, *backend, comm);
   PageRankOptions options;
   options.stop = until(kTolerance<S>);
@@ -90,8 +105,9 @@ std::vector<double> pagerank_scores(const Graph& graph, Dangling rule, Communica
 }
 
 template <class S>
-std::vector<double> walk_scores(const Graph& graph, const std::string& query, Communicator& comm) {
-  const auto backend = make_backend<S>("cpu");
+std::vector<double> walk_scores(const Graph& graph, const std::string& query, const Place& place,
+                                Communicator& comm) {
+  const auto backend = make_backend<S>(place.backend);
   auto op = SpmvOperator<S>::in_edges(graph, {}, *backend, comm);
   RwrOptions options;
   options.stop = until(kTolerance<S>);
@@ -103,34 +119,34 @@ TEST_P(ReferenceData, PageRankInBothPrecisionsAndOnFourRanks) {
   const std::pair<std::string, Dangling> rules[] = {{"pagerank_uniform", Dangling::uniform},
                                                     {"pagerank_dropped", Dangling::drop}};
   for (const auto& [name, dangling] : rules)
-    for (const int ranks : {1, 4}) {
-      const auto in_precision = [rule = dangling](auto zero) {
-        return [rule](const ReferenceAnswer&, const Graph& graph, Communicator& comm) {
-          return pagerank_scores<decltype(zero)>(graph, rule, comm);
+    for (const Place& place : places()) {
+      const auto in_precision = [&, rule = dangling](auto zero) {
+        return [&, rule](const ReferenceAnswer&, const Graph& graph, Communicator& comm) {
+          return pagerank_scores<decltype(zero)>(graph, rule, place, comm);
         };
       };
-      check(name, ranks, 1e-10, in_precision(double{}));
-      check(name, ranks, 1e-6, in_precision(float{}));
+      check(name, place.ranks, 1e-10, in_precision(double{}));
+      check(name, place.ranks, 1e-6, in_precision(float{}));
     }
 }
 
 TEST_P(ReferenceData, WalksInBothPrecisionsAndOnFourRanks) {
-  for (const int ranks : {1, 4}) {
-    const auto in_precision = [](auto zero) {
-      return [](const ReferenceAnswer& answer, const Graph& graph, Communicator& comm) {
-        return walk_scores<decltype(zero)>(graph, answer.query, comm);
+  for (const Place& place : places()) {
+    const auto in_precision = [&](auto zero) {
+      return [&](const ReferenceAnswer& answer, const Graph& graph, Communicator& comm) {
+        return walk_scores<decltype(zero)>(graph, answer.query, place, comm);
       };
     };
-    check("rwr", ranks, 1e-10, in_precision(double{}));
-    check("rwr", ranks, 1e-6, in_precision(float{}));
+    check("rwr", place.ranks, 1e-10, in_precision(double{}));
+    check("rwr", place.ranks, 1e-6, in_precision(float{}));
   }
 }
 
 TEST_P(ReferenceData, HitsOnFourRanks) {
-  for (const int ranks : {1, 4})
+  for (const Place& place : places())
     for (const std::string name : {"hits_authority", "hits_hub"})
-      check(name, ranks, 1e-8, [&](const ReferenceAnswer&, const Graph& graph, Communicator& comm) {
-        const auto backend = make_backend<double>("cpu");
+      check(name, place.ranks, 1e-8, [&](const ReferenceAnswer&, const Graph& graph, Communicator& comm) {
+        const auto backend = make_backend<double>(place.backend);
         auto [to_authority, to_hub] = SpmvOperator<double>::in_and_out_edges(graph, {}, *backend, comm);
         HitsOptions options;
         options.stop = until(1e-13);

@@ -10,6 +10,7 @@
 #include "engine/tile_composite_builder.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/base/error.hpp"
+#include "tests/support/backends.hpp"
 #include "tests/support/random_matrix.hpp"
 
 namespace tessera {
@@ -17,14 +18,6 @@ namespace {
 
 using test::random_matrix;
 using test::RandomMatrix;
-
-bool has_device() {
-  try {
-    return make_backend<float>("auto")->name() != "cpu";
-  } catch (const Error&) {
-    return false;
-  }
-}
 
 template <class T>
 std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
@@ -39,9 +32,9 @@ template <class S>
 class DeviceBackend : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_device()) GTEST_SKIP() << "no CUDA device answers";
+    if (test::usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
     cpu_ = make_backend<S>("cpu");
-    device_ = make_backend<S>("auto");
+    device_ = make_backend<S>(test::usable_backends().back());
   }
   template <class T>
   static Buffer<T> put(Backend<S>& backend, const std::vector<T>& host) {

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What a machine with a GPU has to show: the device tests, the same under compute-sanitizer, and the time of a
+# PageRank step, as JSON.
+#
+#   tools/device-check.sh                       builds here, writes docs/benchmarks/device-DATE.json
+#   tools/device-check.sh BUILD [OUTPUT_FOLDER] takes a build folder that was made elsewhere
+#
+# SCALES="20 22 24" in the environment changes the R-MAT graphs (edge factor 16). Exits with 1 when a test or a
+# sanitizer fails; the JSON is written all the same.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ $# -eq 0 ]]; then
+  # shellcheck source=tools/build.sh
+  . tools/build.sh
+  build_preset release
+fi
+build=${1:-build/release}
+output=${2:-docs/benchmarks}
+program=$build/bin/tessera
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+nvidia-smi -L || { echo "device-check.sh: no NVIDIA driver answers here" >&2; exit 5; }
+
+status=0
+# check NAME COMMAND...: runs it, keeps the last lines and whether it passed
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/$name.log" 2>&1; then echo pass >"$work/$name.result"; else echo fail >"$work/$name.result"; status=1; fi
+  echo "$name: $(cat "$work/$name.result")"
+  tail -n 4 "$work/$name.log" | sed 's/^/    /'
+}
+check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*'
+check reference_tests "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*'
+for tool in memcheck racecheck initcheck; do
+  check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+    --gtest_filter='DeviceBackend*:-*Products*'
+done
+check memcheck_products compute-sanitizer --error-exitcode 9 "$build/bin/engine_test" \
+  --gtest_filter='DeviceBackend/0.Products*'
+
+for scale in ${SCALES:-20 22 24}; do
+  "$program" generate rmat --scale "$scale" --edge-factor 16 --seed 1 -o "$work/g.tsr" --quiet
+  for kernel in tile-composite csr; do
+    for precision in f32 f64; do
+      "$program" pagerank "$work/g.tsr" --backend cuda --kernel "$kernel" --precision "$precision" \
+        --iterations 50 --top 1 --quiet --report "$work/run-$scale-$kernel-$precision.json" >/dev/null
+    done
+  done
+done
+mkdir -p "$output"
+python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES:-20 22 24}"
+exit "$status"

@@ -1,0 +1,33 @@
+"""Puts the results of device-check.sh into one JSON file: device_report.py WORK OUTPUT PROGRAM SCALES"""
+import datetime
+import glob
+import json
+import os
+import subprocess
+import sys
+
+
+def main(work, output, program, scales):
+    runs = []
+    for path in sorted(glob.glob(os.path.join(work, "run-*.json"))):
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        _, scale, kernel, precision = os.path.basename(path)[: -len(".json")].replace("tile-composite", "tile").split("-")
+        runs.append({"graph": f"R-MAT scale {scale}, edge factor 16, seed 1", "edges": report["graph"]["edges"],
+                     "kernel": {"tile": "tile-composite"}.get(kernel, kernel), "precision": precision,
+                     "device": report["backend"]["description"],
+                     "step_median_ms": 1e3 * report["step"]["median_seconds"],
+                     "pack_seconds": report["seconds"]["pack"], "dense_tiles": report["plan"]["dense_tiles"],
+                     "padding_ratio": report["operators"]["in_edges"]["padding_ratio"]})
+    tests = {os.path.basename(path)[: -len(".result")]: open(path, encoding="utf-8").read().strip()
+             for path in sorted(glob.glob(os.path.join(work, "*.result")))}
+    version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump({"date": datetime.date.today().isoformat(), "command": f'SCALES="{scales}" tools/device-check.sh',
+                   "program": version.splitlines(), "tests": tests, "pagerank": runs}, file, indent=1)
+        file.write("\n")
+    for run in runs:
+        print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')
+
+
+main(*sys.argv[1:])

@@ -68,6 +68,12 @@ Graph load_input(const GraphOptions& options, Session& session) {
   session.report()["graph"] = graph_json(graph);
   const GraphFacts& facts = graph.facts;
   for (const std::string& note : facts.notes) log_info(note);
+  if (facts.extra_columns != 0 && facts.extra_columns != facts.edges_read)
+    log_warning(
+        fmt::format("{}: {} of {} lines have more columns than the others; if this is a list of neighbours "
+                    "or has a line of "
+                    "sizes, turn it into one edge a line (see `tessera help formats`)",
+                    input_name(options.path), facts.extra_columns, facts.edges_read));
   log_detail(fmt::format("{}: {}, compression {}, labels {}, {} lines, {} edges read",
                          input_name(options.path), facts.format, facts.compression, facts.label_choice,
                          facts.lines_read, facts.edges_read));

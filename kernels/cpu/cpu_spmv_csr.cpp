@@ -1,13 +1,14 @@
 // The plain CSR product on the CPU: the fallback where tiling does not pay, and what it is compared with.
 #include "kernels/cpu/cpu_row_sum.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
+#include "kernels/cpu/cpu_threads.hpp"
 
 namespace tessera::cpu {
 namespace {
 
 template <bool kWeighted, class S>
 void multiply(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors) {
-#pragma omp parallel for schedule(dynamic, 512)
+#pragma omp parallel for schedule(dynamic, 512) if (pays_threads(a.num_nonzeros() * num_vectors))
   for (std::uint64_t row = 0; row < a.num_rows; ++row) {
     const EdgeOffset begin = a.row_offsets[row], width = a.row_offsets[row + 1] - begin;
     const S* values = kWeighted ? a.values + begin : nullptr;

@@ -3,6 +3,7 @@
 // row occurs once, so threads never write the same y.
 #include "kernels/cpu/cpu_row_sum.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
+#include "kernels/cpu/cpu_threads.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -98,13 +99,26 @@ void add_all_tiles(const TileCompositeView<S>& a, const S* x, double* y, unsigne
   }
 }
 
+/// Stored elements, padding included: dense tiles and the remainder end with their last workload.
+template <class S>
+std::uint64_t num_stored(const TileCompositeView<S>& a) {
+  std::uint64_t narrow = 0, wide = 0;
+  for (std::uint64_t t = 0; t < a.num_tiles; ++t) {
+    const Tile& tile = a.tiles[t];
+    if (tile.num_workloads == 0) continue;
+    const Workload& last = a.workloads[tile.first_workload + tile.num_workloads - 1];
+    (tile.wide ? wide : narrow) = last.first_element + std::uint64_t{last.width} * last.height;
+  }
+  return narrow + wide;
+}
+
 }  // namespace
 
 template <class S>
 void spmv(const TileCompositeView<S>& a, const S* x, double* y, unsigned num_vectors) {
   const bool weighted = a.values16 != nullptr || a.values32 != nullptr;
   const std::uint64_t size = a.num_rows * num_vectors;
-#pragma omp parallel
+#pragma omp parallel if (pays_threads(num_stored(a) * num_vectors))
   {
 #pragma omp for schedule(static)
     for (std::uint64_t i = 0; i < size; ++i) y[i] = 0;

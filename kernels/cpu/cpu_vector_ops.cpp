@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_exact_sum.hpp"
+#include "kernels/cpu/cpu_threads.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -26,7 +27,7 @@ template <class Sums, class Work>
 Sums reduce_blocks(std::uint64_t num_rows, std::uint64_t block, const Sums& zero, const Work& work) {
   Sums all = zero;
   const auto num_blocks = static_cast<std::int64_t>(ceil_div(num_rows, block));
-#pragma omp parallel
+#pragma omp parallel if (pays_threads(num_rows * (kTermBlock / block)))
   {
     Sums own = zero;
 #pragma omp for schedule(static) nowait
@@ -77,13 +78,13 @@ inline void update_block(std::uint64_t first, std::uint64_t last, const ExactSca
 
 template <class S>
 void fill(S* vector, std::uint64_t size, S value) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (pays_threads(size))
   for (std::uint64_t i = 0; i < size; ++i) vector[i] = value;
 }
 
 template <class S>
 void scale_rows(const S* vector, const S* scale, std::uint64_t count, unsigned num_vectors, S* out) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
   for (std::uint64_t i = 0; i < count; ++i)
     for (unsigned q = 0; q < num_vectors; ++q)
       out[i * num_vectors + q] = vector[i * num_vectors + q] * (scale == nullptr ? S{1} : scale[i]);
@@ -92,7 +93,7 @@ void scale_rows(const S* vector, const S* scale, std::uint64_t count, unsigned n
 template <class S>
 void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
                     unsigned num_vectors, S* x) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
   for (std::uint64_t i = 0; i < count; ++i) {
     const S factor = scale == nullptr ? S{1} : scale[i];
     S* target = x + std::uint64_t{slots[i]} * num_vectors;
@@ -108,7 +109,7 @@ void scatter(const S* values, const VertexId* slots, std::uint64_t count, unsign
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (pays_threads(num_rows * kept.size()))
   for (std::uint64_t i = 0; i < num_rows; ++i)
     for (std::size_t q = 0; q < kept.size(); ++q) out[i * kept.size() + q] = block[i * num_vectors + kept[q]];
 }

@@ -50,11 +50,14 @@ RC_GTEST_PROP(SameBits, ForAnyNumberOfRanksAndThreads, ()) {
     expect_same_bits<double>(graph, {ranks, threads, kernel});
 }
 
-/// Large enough for several tiles, whatever the CPU's tile width.
-TEST(SameBits, OnAGraphOfSeveralTiles) {
-  const Graph graph = graph_of(random_oracle_graph(3, 150000, 400000, false), false);
-  for (const auto& [ranks, threads] : {std::pair(1, 4), std::pair(3, 1)})
-    EXPECT_EQ(all_results<float>(graph, {0, 5}, {ranks, threads}), all_results<float>(graph, {0, 5}, {1, 1}));
+/// Large enough for several tiles and for work that is worth several threads.
+TEST(SameBits, OnGraphsOfSeveralTiles) {
+  for (const bool weighted : {false, true}) {
+    const Graph graph = graph_of(random_oracle_graph(3, 150000, 400000, weighted), weighted);
+    const auto expected = all_results<float>(graph, {0, 5}, {1, 1});
+    for (const auto& [ranks, threads] : {std::pair(1, 2), std::pair(1, 4), std::pair(3, 2)})
+      EXPECT_EQ(all_results<float>(graph, {0, 5}, {ranks, threads}), expected) << ranks << ' ' << threads;
+  }
 }
 
 }  // namespace

@@ -23,6 +23,11 @@ struct Shape {
   std::uint32_t tile_columns, warp_width, max_active_warps;
 };
 
+void PrintTo(const Shape& s, std::ostream* out) {
+  *out << s.rows << " x " << s.cols << (s.weighted ? ", weighted" : "") << ", tiles of " << s.tile_columns
+       << ", " << s.max_active_warps << " warps";
+}
+
 class TileCompositeShapes : public testing::TestWithParam<Shape> {
  protected:
   TileCompositeShapes()

@@ -2,6 +2,7 @@
 // where it is there, a folder with many more (TESSERA_REFERENCE_DATA).
 #pragma once
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ReferenceGraph {
 struct ReferenceCase {
   std::string folder, id;
 };
+inline void PrintTo(const ReferenceCase& which, std::ostream* out) { *out << which.id; }
 std::vector<ReferenceCase> reference_cases(const std::vector<std::string>& folders);
 bool is_reference_folder(const std::string& folder);
 

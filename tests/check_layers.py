@@ -28,6 +28,7 @@ MAY_INCLUDE = {
 }
 MPI_FILES = ("partition/mpi_communicator.cpp", "tools/version.cpp")
 MPI_WRAPPER_USERS = ("partition/mpi_communicator.cpp", "tools/main.cpp", "tests/mpi")
+CUDA_USERS = ("kernels/cuda", "tests/bench")  # the latter measures beside the vendor's library
 CUDA_HEADER = re.compile(r"^(cuda|nccl|cublas|cusparse|nvtx|cub/|thrust/|cooperative_groups)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 PRINTING = re.compile(r"\bstd::c(out|err|log)\b|(?<![\w.>:])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror)\s*\("
@@ -49,7 +50,7 @@ def include_fault(path, kind, name):
     if kind == "<":
         if name == "mpi.h" and path not in MPI_FILES:
             return f"<mpi.h> belongs into {MPI_FILES[0]} only"
-        if CUDA_HEADER.match(name) and not below(path, "kernels/cuda"):
+        if CUDA_HEADER.match(name) and not any(below(path, user) for user in CUDA_USERS):
             return f"<{name}> belongs under kernels/cuda"
         return None
     if name == "partition/mpi_communicator.hpp" and not any(below(path, user) for user in MPI_WRAPPER_USERS):

@@ -90,6 +90,11 @@ class CudaBackend : public Backend<S> {
     int device = 0;
     TESSERA_CUDA_CALL(cudaGetDevice(&device));
     TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties_, device));
+    // Small arrays come and go with every step: keep their memory.
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t keep_all = ~std::uint64_t{0};
+    TESSERA_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
+    TESSERA_CUDA_CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
   }
   std::string name() const override { return "cuda"; }
   std::string description() const override {

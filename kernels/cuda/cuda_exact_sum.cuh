@@ -1,5 +1,5 @@
-// Exact sums on the device: each thread adds its terms fold by fold in doubles, a block adds integers in
-// shared memory, the grid adds integers in device memory. Integer addition is free of order.
+// Exact sums on the device: each thread adds its terms fold by fold in doubles, warps, blocks and the grid
+// add integers. Integer addition is free of order.
 #pragma once
 #include "kernels/base/exact_sum.hpp"
 
@@ -20,13 +20,9 @@ struct ThreadSum {
       term -= piece;
     }
   }
-  /// Adds this thread's sum to kFolds limbs in shared memory.
-  __device__ void add_to(const ExactScale& scale, Limb* limbs) const {
-#pragma unroll
-    for (int f = 0; f < kFolds; ++f) {
-      const auto limb = static_cast<long long>(fold_sums[f] / scale.quantum(f));
-      if (limb != 0) atomicAdd(limbs + f, static_cast<Limb>(limb));
-    }
+  /// This thread's limb of a fold.
+  __device__ long long limb(const ExactScale& scale, int fold) const {
+    return static_cast<long long>(fold_sums[fold] / scale.quantum(fold));
   }
 };
 
@@ -52,27 +48,31 @@ struct ThreadSums {
     if (squares) change_squares.add(scale, size * size);
     change_max = fmax(change_max, size);
   }
-  /// Into sums in shared memory.
-  __device__ void add_to(const ExactScale& scale, DeviceSums& sums) const {
-    change_l1.add_to(scale, sums.change_l1);
-    change_squares.add_to(scale, sums.change_squares);
-    total.add_to(scale, sums.total);
-    dangling.add_to(scale, sums.dangling);
-    atomicMax(&sums.change_max, static_cast<Limb>(__double_as_longlong(change_max)));
+  /// The words of DeviceSums of this thread, in their order.
+  __device__ void to_words(const ExactScale& scale, bool squares, Limb* words) const {
+    unsigned next = 0;
+    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(change_l1.limb(scale, f));
+    for (int f = 0; f < WideExactSum::kFolds; ++f)
+      words[next++] = squares ? static_cast<Limb>(change_squares.limb(scale, f)) : 0;
+    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(total.limb(scale, f));
+    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(dangling.limb(scale, f));
+    words[next] = static_cast<Limb>(__double_as_longlong(change_max));
   }
 };
 
-/// Adds the block's sums, words [0, kSumWords) of shared memory, to device memory; all threads call it after
-/// a barrier.
-__device__ inline void add_block_sums(const DeviceSums& block, DeviceSums* all, unsigned thread) {
-  if (thread >= kSumWords) return;
-  const Limb word = reinterpret_cast<const Limb*>(&block)[thread];
-  Limb* target = reinterpret_cast<Limb*>(all) + thread;
+/// Two words of the same place: sums, but the last is a maximum.
+__device__ inline Limb combined(unsigned place, Limb a, Limb b) {
+  return place + 1 < kSumWords ? a + b : (a > b ? a : b);
+}
+
+/// Adds a block's word to device memory.
+__device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
   if (word == 0) return;
-  if (thread == kSumWords - 1)
-    atomicMax(target, word);
-  else
+  Limb* target = reinterpret_cast<Limb*>(all) + place;
+  if (place + 1 < kSumWords)
     atomicAdd(target, word);
+  else
+    atomicMax(target, word);
 }
 
 }  // namespace tessera::cuda

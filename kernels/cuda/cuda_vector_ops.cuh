@@ -19,14 +19,24 @@ inline unsigned num_reduce_blocks(std::uint64_t size) { return std::min(num_bloc
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ inline std::uint64_t index_step() { return std::uint64_t{gridDim.x} * kThreads; }
 
-/// Sums of all threads of a block, then of all blocks.
-__device__ inline void reduce(const ThreadSums& own, const ExactScale& scale, DeviceSums* all) {
-  __shared__ DeviceSums block;
-  if (threadIdx.x < kSumWords) reinterpret_cast<Limb*>(&block)[threadIdx.x] = 0;
+/// Sums of all threads of a block, then of all blocks: warps by shuffles, because 64-bit atomics of many
+/// threads on one word of shared memory wait for each other.
+__device__ inline void reduce(const ThreadSums& own, const ExactScale& scale, bool squares, DeviceSums* all) {
+  constexpr unsigned kWarps = kThreads / 32;
+  __shared__ Limb of_warp[kSumWords][kWarps];
+  Limb words[kSumWords];
+  own.to_words(scale, squares, words);
+#pragma unroll
+  for (unsigned place = 0; place < kSumWords; ++place) {
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+      words[place] = combined(place, words[place], __shfl_xor_sync(0xffffffffu, words[place], distance));
+    if (threadIdx.x % 32 == 0) of_warp[place][threadIdx.x / 32] = words[place];
+  }
   __syncthreads();
-  own.add_to(scale, block);
-  __syncthreads();
-  add_block_sums(block, all, threadIdx.x);
+  if (threadIdx.x >= kSumWords) return;
+  Limb word = 0;
+  for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
+  add_word(threadIdx.x, word, all);
 }
 
 template <class S>
@@ -68,7 +78,7 @@ __global__ void __launch_bounds__(kThreads)
     if (scale[i] == S{0}) sums.dangling.add(bound, static_cast<double>(stored));
     score[i] = stored;
   }
-  reduce(sums, bound, all);
+  reduce(sums, bound, squares, all);
 }
 
 template <class S>
@@ -82,35 +92,45 @@ __global__ void __launch_bounds__(kThreads)
     sums.total.add(bound, static_cast<double>(stored));
     score[i] = stored;
   }
-  reduce(sums, bound, all);
+  reduce(sums, bound, squares, all);
 }
 
-/// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors).
+/// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors). Threads of one vector
+/// are kWalkVectors apart in a warp.
 template <class S>
 __global__ void __launch_bounds__(kThreads)
     walk_kernel(double c, double restart, const double* y, const VertexId* restart_rows, unsigned num_vectors,
                 ExactScale bound, bool squares, S* walk, std::uint64_t num_rows, DeviceSums* all) {
-  __shared__ DeviceSums block[kWalkVectors];
+  static_assert(32 % kWalkVectors == 0);
+  constexpr unsigned kWarps = kThreads / 32;
+  __shared__ Limb of_warp[kSumWords][kWarps][kWalkVectors];
   const unsigned thread = threadIdx.y * kWalkVectors + threadIdx.x;
-  for (unsigned i = thread; i < kWalkVectors * kSumWords; i += kThreads)
-    reinterpret_cast<Limb*>(block)[i] = 0;
-  __syncthreads();
   const unsigned q = blockIdx.y * kWalkVectors + threadIdx.x;
-  if (q < num_vectors) {
-    ThreadSums sums;
-    const VertexId restart_row = restart_rows[q];
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y; i < num_rows;
-         i += std::uint64_t{gridDim.x} * blockDim.y) {
-      const std::uint64_t at = i * num_vectors + q;
-      const S stored = static_cast<S>(c * y[at] + (i == restart_row ? restart : 0.0));
-      sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(walk[at]));
-      walk[at] = stored;
-    }
-    sums.add_to(bound, block[threadIdx.x]);
+  ThreadSums sums;
+  const VertexId restart_row = q < num_vectors ? restart_rows[q] : 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+       q < num_vectors && i < num_rows; i += std::uint64_t{gridDim.x} * blockDim.y) {
+    const std::uint64_t at = i * num_vectors + q;
+    const S stored = static_cast<S>(c * y[at] + (i == restart_row ? restart : 0.0));
+    sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(walk[at]));
+    walk[at] = stored;
+  }
+  Limb words[kSumWords];
+  sums.to_words(bound, squares, words);
+#pragma unroll
+  for (unsigned place = 0; place < kSumWords; ++place) {
+    for (unsigned distance = 16; distance >= kWalkVectors; distance /= 2)
+      words[place] = combined(place, words[place], __shfl_xor_sync(0xffffffffu, words[place], distance));
+    if (thread % 32 < kWalkVectors) of_warp[place][thread / 32][threadIdx.x] = words[place];
   }
   __syncthreads();
-  for (unsigned v = 0; v < kWalkVectors && blockIdx.y * kWalkVectors + v < num_vectors; ++v)
-    add_block_sums(block[v], all + blockIdx.y * kWalkVectors + v, thread);
+  for (unsigned i = thread; i < kSumWords * kWalkVectors; i += kThreads) {
+    const unsigned place = i / kWalkVectors, v = i % kWalkVectors;
+    Limb word = 0;
+    for (unsigned w = 0; w < kWarps; ++w) word = combined(place, word, of_warp[place][w][v]);
+    if (blockIdx.y * kWalkVectors + v < num_vectors)
+      add_word(place, word, all + blockIdx.y * kWalkVectors + v);
+  }
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -118,7 +138,7 @@ __global__ void __launch_bounds__(kThreads)
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.change_max = fmax(sums.change_max, fabs(y[i]));
-  reduce(sums, unused_bound, all);
+  reduce(sums, unused_bound, false, all);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -126,7 +146,7 @@ __global__ void __launch_bounds__(kThreads)
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.total.add(bound, squares ? y[i] * y[i] : y[i]);
-  reduce(sums, bound, all);
+  reduce(sums, bound, false, all);
 }
 
 }  // namespace tessera::cuda

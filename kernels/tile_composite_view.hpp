@@ -11,11 +11,13 @@
 
 namespace tessera {
 
-/// Partial sums of one row inside one tile: element k goes to accumulator k mod kSumLanes, in order; then
-/// the accumulators are added as a fixed tree. The value of a row therefore follows from the row alone,
-/// not from how rows are packed into workloads or dealt to threads and ranks. Layouts and padding cannot
-/// change it, because padding adds +0.
+/// The sum of one row inside one tile: its elements are cut into chunks of kSumChunk (a device gives each to
+/// other threads); element k of a chunk goes to accumulator k mod kSumLanes, in order; the accumulators are
+/// added as a fixed tree, and the chunks one after the other. The value of a row therefore follows from the
+/// row alone, not from how rows are packed into workloads or dealt to threads and ranks. Layouts and padding
+/// cannot change it, because padding adds +0.
 inline constexpr unsigned kSumLanes = 8;
+inline constexpr unsigned kSumChunk = 256;
 
 enum class Layout : std::uint8_t {
   row_major,     ///< CSR-vector: a row's elements are adjacent; used where width > height

@@ -41,7 +41,8 @@ Buffer<T> on_device(const Buffer<T>& host) {
 template <class S>
 class CudaTileComposite : public Matrix<S> {
  public:
-  explicit CudaTileComposite(TileComposite<S> host) : host_tiles_(host.tiles.begin(), host.tiles.end()) {
+  explicit CudaTileComposite(TileComposite<S> host)
+      : host_tiles_(cuda::host_tiles_of(host.tiles.data(), host.tiles.size(), host.workloads.data())) {
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.tiles = on_device(host.tiles);
@@ -59,7 +60,7 @@ class CudaTileComposite : public Matrix<S> {
   }
 
  private:
-  std::vector<Tile> host_tiles_;
+  std::vector<cuda::HostTile> host_tiles_;
   TileComposite<S> device_;
 };
 
@@ -72,15 +73,23 @@ class CudaCsr : public Matrix<S> {
     device_.row_offsets = on_device(host.row_offsets);
     device_.col_indices = on_device(host.col_indices);
     device_.values = on_device(host.values);
+    std::vector<VertexId> long_rows;
+    for (std::uint64_t row = 0; row < host.num_rows; ++row)
+      if (host.row_offsets[row + 1] - host.row_offsets[row] > kSumChunk)
+        long_rows.push_back(static_cast<VertexId>(row));
+    Buffer<VertexId> on_host(long_rows.size());
+    std::copy(long_rows.begin(), long_rows.end(), on_host.begin());
+    long_rows_ = on_device(on_host);
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    cuda::spmv(device_.view(), x.data(), y.data(), num_vectors);
+    cuda::spmv(device_.view(), long_rows_.data(), long_rows_.size(), x.data(), y.data(), num_vectors);
   }
 
  private:
   CsrMatrix<S> device_;
+  Buffer<VertexId> long_rows_;
 };
 
 template <class S>

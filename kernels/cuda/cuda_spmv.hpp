@@ -1,21 +1,33 @@
 // y = A x on a device, for both matrix forms, one vector or a block. All pointers are device memory, but
 // for `host_tiles`: the tile list as the host sees it, which decides the launches.
 //
-// The sum of a row is the format's (kernels/tile_composite_view.hpp): 8 interleaved accumulators in double,
-// then a fixed tree, tiles in order. So y has the bits that the CPU gives for the same matrix.
+// The sum of a row is the format's (kernels/tile_composite_view.hpp), tiles in order. So y has the bits that
+// the CPU gives for the same matrix.
 #pragma once
+#include <vector>
+
 #include "kernels/csr_view.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera::cuda {
 
+/// A tile as the host knows it.
+struct HostTile {
+  Tile tile;
+  std::uint64_t num_long = 0;  ///< its first workloads, whose rows are summed by a block each
+};
+std::vector<HostTile> host_tiles_of(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads);
+
 /// x: num_slots * num_vectors with zeros in the zero slots; y: num_rows * num_vectors, overwritten.
 template <class S>
-void spmv(const TileCompositeView<S>& a, const Tile* host_tiles, const S* x, double* y, unsigned num_vectors);
+void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const S* x, double* y,
+          unsigned num_vectors);
 
-/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten.
+/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
+/// kSumChunk elements.
 template <class S>
-void spmv(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors);
+void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
+          unsigned num_vectors);
 
 /// Real columns of a tile whose part of x, with the zero slot, fills a block's shared memory.
 template <class S>

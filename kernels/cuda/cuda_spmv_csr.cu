@@ -1,4 +1,5 @@
-// The plain CSR product on a device: eight threads a row, each one of the format's accumulators.
+// The plain CSR product on a device: eight threads a row of one chunk, each one of the format's accumulators;
+// a block a longer row.
 #include <algorithm>
 
 #include "kernels/cuda/cuda_check.hpp"
@@ -22,9 +23,24 @@ __global__ void __launch_bounds__(kThreads) multiply(CsrView<S> a, const S* __re
     const std::uint64_t row = first + in_warp;
     const bool is_row = row < a.num_rows;
     const EdgeOffset begin = is_row ? a.row_offsets[row] : 0, end = is_row ? a.row_offsets[row + 1] : 0;
-    const double sum = group_row_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0),
-                                                end - begin, x, member);
-    if (is_row && member == 0) y[row] = sum;
+    const bool is_short = is_row && end - begin <= kSumChunk;
+    const double sum =
+        group_chunk_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0),
+                                   is_short ? static_cast<std::uint32_t>(end - begin) : 0, x, member);
+    if (is_short && member == 0) y[row] = sum;
+  }
+}
+
+template <bool kWeighted, class S>
+__global__ void __launch_bounds__(kThreads)
+    multiply_long(CsrView<S> a, const VertexId* rows, std::uint64_t num_rows, const S* __restrict__ x,
+                  double* y) {
+  __shared__ double parts[kThreads / kSumLanes];
+  for (std::uint64_t i = blockIdx.x; i < num_rows; i += gridDim.x) {
+    const EdgeOffset begin = a.row_offsets[rows[i]];
+    const double sum = block_row_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0),
+                                                a.row_offsets[rows[i] + 1] - begin, x, parts);
+    if (threadIdx.x == 0) y[rows[i]] = sum;
   }
 }
 
@@ -37,8 +53,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint64_t row = i / num_vectors, q = i % num_vectors;
     const EdgeOffset begin = a.row_offsets[row];
     y[i] = thread_row_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0), 1,
-                                     static_cast<std::uint32_t>(a.row_offsets[row + 1] - begin), x + q,
-                                     num_vectors);
+                                     a.row_offsets[row + 1] - begin, x + q, num_vectors);
   }
 }
 
@@ -47,26 +62,32 @@ unsigned num_blocks(std::uint64_t num_threads) {
 }
 
 template <bool kWeighted, class S>
-void launch(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors) {
-  if (num_vectors == 1)
+void launch(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x,
+            double* y, unsigned num_vectors) {
+  if (num_vectors == 1) {
     multiply<kWeighted><<<num_blocks(a.num_rows * kSumLanes), kThreads>>>(a, x, y);
-  else
+    if (num_long_rows > 0)
+      multiply_long<kWeighted>
+          <<<num_blocks(num_long_rows * kThreads), kThreads>>>(a, long_rows, num_long_rows, x, y);
+  } else {
     multiply_block<kWeighted><<<num_blocks(a.num_rows * num_vectors), kThreads>>>(a, x, y, num_vectors);
+  }
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
 }  // namespace
 
 template <class S>
-void spmv(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors) {
+void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
+          unsigned num_vectors) {
   if (a.num_rows == 0) return;
   if (a.values != nullptr)
-    launch<true>(a, x, y, num_vectors);
+    launch<true>(a, long_rows, num_long_rows, x, y, num_vectors);
   else
-    launch<false>(a, x, y, num_vectors);
+    launch<false>(a, long_rows, num_long_rows, x, y, num_vectors);
 }
 
-template void spmv(const CsrView<float>&, const float*, double*, unsigned);
-template void spmv(const CsrView<double>&, const double*, double*, unsigned);
+template void spmv(const CsrView<float>&, const VertexId*, std::uint64_t, const float*, double*, unsigned);
+template void spmv(const CsrView<double>&, const VertexId*, std::uint64_t, const double*, double*, unsigned);
 
 }  // namespace tessera::cuda

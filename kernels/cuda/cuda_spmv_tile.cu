@@ -13,12 +13,14 @@ namespace {
 
 constexpr unsigned kTileThreads = 1024, kWideThreads = 256, kBlockVectorThreads = 256;
 constexpr unsigned kWarp = 32;
+/// Elements from which a row is given to a whole block.
+constexpr std::uint32_t kLongRow = 8192;
 
 /// A tile as the kernels take it.
 template <class S, class Offset>
 struct TileArgs {
   const Workload* workloads;
-  std::uint64_t num_workloads;
+  std::uint64_t num_workloads, num_long;
   const VertexId* row_ids;
   const Offset* offsets;
   const S* values;
@@ -37,16 +39,49 @@ __device__ void add_workload(const TileArgs<S, Offset>& t, const Workload& w, co
           thread_row_sum<kWeighted>(offsets + r, values + (kWeighted ? r : 0), w.height, w.width, x, 1);
     return;
   }
+  if (w.width > kSumChunk) {
+    for (std::uint32_t r = 0; r < w.num_rows; ++r) {
+      const EdgeOffset begin = EdgeOffset{r} * w.width;
+      const double sum =
+          warp_row_sum<kWeighted>(offsets + begin, kWeighted ? values + begin : nullptr, w.width, x, lane);
+      if (lane == 0) t.y[rows[r]] += sum;
+    }
+    return;
+  }
   const unsigned group = lane / kSumLanes, member = lane % kSumLanes;
   constexpr unsigned kGroups = kWarp / kSumLanes;
   for (std::uint32_t first = 0; first < w.num_rows; first += kGroups) {
     const std::uint32_t r = first + group;
     const bool is_row = r < w.num_rows;
     const EdgeOffset begin = is_row ? EdgeOffset{r} * w.width : 0;
-    const double sum = group_row_sum<kWeighted>(offsets + begin, values + (kWeighted ? begin : 0),
-                                                is_row ? w.width : 0, x, member);
+    const double sum = group_chunk_sum<kWeighted>(offsets + begin, kWeighted ? values + begin : nullptr,
+                                                  is_row ? w.width : 0, x, member);
     if (is_row && member == 0) t.y[rows[r]] += sum;
   }
+}
+
+/// Workloads [0, num_long), whose rows are too long for one warp: a block each.
+template <bool kWeighted, class S, class Offset>
+__device__ void add_long_workloads(const TileArgs<S, Offset>& t, const S* x) {
+  __shared__ double parts[kTileThreads / kSumLanes];
+  for (std::uint64_t i = blockIdx.x; i < t.num_long; i += gridDim.x) {
+    const Workload w = t.workloads[i];
+    for (std::uint32_t r = 0; r < w.num_rows; ++r) {
+      const EdgeOffset begin = w.first_element + EdgeOffset{r} * w.width;
+      const double sum = block_row_sum<kWeighted>(t.offsets + begin, kWeighted ? t.values + begin : nullptr,
+                                                  w.width, x, parts);
+      if (threadIdx.x == 0) t.y[t.row_ids[w.first_row + r]] += sum;
+    }
+  }
+}
+
+/// The others: a warp each.
+template <bool kWeighted, class S, class Offset>
+__device__ void add_workloads(const TileArgs<S, Offset>& t, const S* x) {
+  const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (blockDim.x / kWarp);
+  for (std::uint64_t w = t.num_long + blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp);
+       w < t.num_workloads; w += num_warps)
+    add_workload<kWeighted>(t, t.workloads[w], x, threadIdx.x % kWarp);
 }
 
 template <bool kWeighted, class S>
@@ -56,18 +91,14 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   S* x = reinterpret_cast<S*>(shared);
   for (std::uint32_t i = threadIdx.x; i <= num_columns; i += kTileThreads) x[i] = t.x[i];
   __syncthreads();
-  const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (kTileThreads / kWarp);
-  for (std::uint64_t w = blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp); w < t.num_workloads;
-       w += num_warps)
-    add_workload<kWeighted>(t, t.workloads[w], x, threadIdx.x % kWarp);
+  add_long_workloads<kWeighted>(t, x);
+  add_workloads<kWeighted>(t, x);
 }
 
 template <bool kWeighted, class S>
 __global__ void __launch_bounds__(kWideThreads) add_wide_tile(TileArgs<S, std::uint32_t> t) {
-  const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (kWideThreads / kWarp);
-  for (std::uint64_t w = blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp); w < t.num_workloads;
-       w += num_warps)
-    add_workload<kWeighted>(t, t.workloads[w], t.x, threadIdx.x % kWarp);
+  add_long_workloads<kWeighted>(t, t.x);
+  add_workloads<kWeighted>(t, t.x);
 }
 
 /// Several vectors: neighbouring threads take neighbouring vectors of a row, whose x lie side by side.
@@ -117,11 +148,13 @@ void launch(const TileArgs<S, std::uint32_t>& t, const Tile&) {
 }
 
 template <bool kWeighted, class S, class Offset>
-void add_tile(const TileCompositeView<S>& a, const Tile& tile, const Offset* offsets, const S* values,
+void add_tile(const TileCompositeView<S>& a, const HostTile& host, const Offset* offsets, const S* values,
               const S* x, double* y, unsigned num_vectors) {
+  const Tile& tile = host.tile;
   if (tile.num_workloads == 0) return;
   const TileArgs<S, Offset> t{a.workloads + tile.first_workload,
                               tile.num_workloads,
+                              host.num_long,
                               a.row_ids,
                               offsets,
                               values,
@@ -137,9 +170,9 @@ void add_tile(const TileCompositeView<S>& a, const Tile& tile, const Offset* off
 }
 
 template <bool kWeighted, class S>
-void add_all_tiles(const TileCompositeView<S>& a, const Tile* tiles, const S* x, double* y, unsigned k) {
+void add_all_tiles(const TileCompositeView<S>& a, const HostTile* tiles, const S* x, double* y, unsigned k) {
   for (std::uint64_t i = 0; i < a.num_tiles; ++i) {
-    if (tiles[i].wide)
+    if (tiles[i].tile.wide)
       add_tile<kWeighted>(a, tiles[i], a.offsets32, a.values32, x, y, k);
     else
       add_tile<kWeighted>(a, tiles[i], a.offsets16, a.values16, x, y, k);
@@ -148,6 +181,20 @@ void add_all_tiles(const TileCompositeView<S>& a, const Tile* tiles, const S* x,
 
 }  // namespace
 
+std::vector<HostTile> host_tiles_of(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads) {
+  std::vector<HostTile> result;
+  for (std::uint64_t i = 0; i < num_tiles; ++i) {
+    // Workloads are ranked by the length of their rows: the long ones come first.
+    HostTile host{tiles[i], 0};
+    while (host.num_long < tiles[i].num_workloads &&
+           workloads[tiles[i].first_workload + host.num_long].layout == Layout::row_major &&
+           workloads[tiles[i].first_workload + host.num_long].width > kLongRow)
+      ++host.num_long;
+    result.push_back(host);
+  }
+  return result;
+}
+
 template <class S>
 std::uint32_t shared_tile_columns() {
   // 192 KiB of the 227 that a block may have: what is left serves as L1 for the offsets.
@@ -155,7 +202,7 @@ std::uint32_t shared_tile_columns() {
 }
 
 template <class S>
-void spmv(const TileCompositeView<S>& a, const Tile* host_tiles, const S* x, double* y,
+void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const S* x, double* y,
           unsigned num_vectors) {
   TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
   if (a.values16 != nullptr || a.values32 != nullptr)
@@ -164,8 +211,8 @@ void spmv(const TileCompositeView<S>& a, const Tile* host_tiles, const S* x, dou
     add_all_tiles<false>(a, host_tiles, x, y, num_vectors);
 }
 
-template void spmv(const TileCompositeView<float>&, const Tile*, const float*, double*, unsigned);
-template void spmv(const TileCompositeView<double>&, const Tile*, const double*, double*, unsigned);
+template void spmv(const TileCompositeView<float>&, const HostTile*, const float*, double*, unsigned);
+template void spmv(const TileCompositeView<double>&, const HostTile*, const double*, double*, unsigned);
 template std::uint32_t shared_tile_columns<float>();
 template std::uint32_t shared_tile_columns<double>();
 

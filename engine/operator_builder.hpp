@@ -39,9 +39,11 @@ struct OperatorBuilder {
   VectorSpace space(std::span<const std::uint64_t> row_lengths, std::vector<std::uint64_t> column_lengths,
                     KernelKind kernel) const {
     VectorSpace result;
-    result.columns = kernel == KernelKind::tile_composite
-                         ? order_columns_by_length(column_lengths, backend.tiling_limits().tile_columns)
-                         : original_column_order(column_lengths.size());
+    const TilingLimits limits = backend.tiling_limits();
+    result.columns =
+        kernel == KernelKind::tile_composite
+            ? order_columns_by_length(column_lengths, limits.tile_columns, limits.max_dense_tiles)
+            : original_column_order(column_lengths.size());
     result.distribution = std::make_shared<const VertexDistribution>(
         distribute_vertices(row_lengths, result.columns, comm.size()));
     result.column_lengths = std::move(column_lengths);

@@ -33,7 +33,7 @@ std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<c
 
 /// Share of all elements in each tile.
 std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
-                                std::uint32_t tile_columns, double num_nonzeros,
+                                const TilingLimits& limits, double num_nonzeros,
                                 std::uint64_t& num_dense_tiles) {
   std::vector<double> shares;
   double elements = 0, remainder = 0;
@@ -41,15 +41,15 @@ std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std
   num_dense_tiles = 0;
   for (auto [length, count] : columns) {
     while (count > 0) {
-      if (in_tile == 0 && length <= 1) {  // algorithm 1: no further tile
+      if (in_tile == 0 && (length <= 1 || shares.size() >= limits.max_dense_tiles)) {  // no further tile
         remainder += static_cast<double>(count) * static_cast<double>(length);
         break;
       }
-      const std::uint64_t taken = std::min<std::uint64_t>(count, tile_columns - in_tile);
+      const std::uint64_t taken = std::min<std::uint64_t>(count, limits.tile_columns - in_tile);
       elements += static_cast<double>(taken) * static_cast<double>(length);
       in_tile += taken;
       count -= taken;
-      if (in_tile < tile_columns) continue;
+      if (in_tile < limits.tile_columns) continue;
       shares.push_back(elements / num_nonzeros);
       elements = 0;
       in_tile = 0;
@@ -128,7 +128,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   plan.kernel = asked;
   plan.tile_columns = limits.tile_columns;
   if (num_nonzeros > 0) {
-    const auto shares = tile_shares(columns, limits.tile_columns, num_nonzeros, plan.num_dense_tiles);
+    const auto shares = tile_shares(columns, limits, num_nonzeros, plan.num_dense_tiles);
     plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
     plan.predicted_csr_seconds =
         predict_csr_seconds(columns, row_lengths.size(), column_lengths.size(), table);

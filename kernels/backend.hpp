@@ -20,9 +20,10 @@ namespace tessera {
 
 /// What the format is built for; fixed for each kind of device, so that bits do not depend on the machine.
 struct TilingLimits {
-  std::uint32_t tile_columns = 0;      ///< real columns of a dense tile (at most 65,535)
-  std::uint32_t warp_width = 0;        ///< rows or elements are padded to a multiple of this
-  std::uint32_t max_active_warps = 0;  ///< workloads that run at once (paper, algorithm 3)
+  std::uint32_t tile_columns = 0;                     ///< real columns of a dense tile (at most 65,535)
+  std::uint32_t warp_width = 0;                       ///< rows or elements are padded to a multiple of this
+  std::uint32_t max_active_warps = 0;                 ///< workloads that run at once (paper, algorithm 3)
+  std::uint32_t max_dense_tiles = ~std::uint32_t{0};  ///< where each tile has a price of its own
 };
 
 /// A matrix where the backend can multiply with it.

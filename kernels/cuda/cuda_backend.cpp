@@ -30,19 +30,26 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
 
 /// A copy of a host array in device memory.
 template <class T>
-Buffer<T> on_device(const Buffer<T>& host) {
+Buffer<T> on_device(std::span<const T> host) {
   auto memory = allocate_device(host.size_bytes());
   T* data = static_cast<T*>(memory.get());
   if (!host.empty())
     TESSERA_CUDA_CALL(cudaMemcpy(data, host.data(), host.size_bytes(), cudaMemcpyHostToDevice));
   return Buffer<T>(std::move(memory), data, host.size());
 }
+template <class T>
+Buffer<T> on_device(const Buffer<T>& host) {
+  return on_device(host.span());
+}
 
 template <class S>
 class CudaTileComposite : public Matrix<S> {
  public:
-  explicit CudaTileComposite(TileComposite<S> host)
-      : host_tiles_(cuda::host_tiles_of(host.tiles.data(), host.tiles.size(), host.workloads.data())) {
+  explicit CudaTileComposite(TileComposite<S> host) {
+    cuda::TileSchedule schedule =
+        cuda::schedule_tiles(host.tiles.data(), host.tiles.size(), host.workloads.data());
+    host_tiles_ = std::move(schedule.tiles);
+    units_ = on_device(std::span<const cuda::WarpUnit>(schedule.units));
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.tiles = on_device(host.tiles);
@@ -56,11 +63,12 @@ class CudaTileComposite : public Matrix<S> {
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    cuda::spmv(device_.view(), host_tiles_.data(), x.data(), y.data(), num_vectors);
+    cuda::spmv(device_.view(), host_tiles_.data(), units_.data(), x.data(), y.data(), num_vectors);
   }
 
  private:
   std::vector<cuda::HostTile> host_tiles_;
+  Buffer<cuda::WarpUnit> units_;
   TileComposite<S> device_;
 };
 
@@ -77,9 +85,7 @@ class CudaCsr : public Matrix<S> {
     for (std::uint64_t row = 0; row < host.num_rows; ++row)
       if (host.row_offsets[row + 1] - host.row_offsets[row] > kSumChunk)
         long_rows.push_back(static_cast<VertexId>(row));
-    Buffer<VertexId> on_host(long_rows.size());
-    std::copy(long_rows.begin(), long_rows.end(), on_host.begin());
-    long_rows_ = on_device(on_host);
+    long_rows_ = on_device(std::span<const VertexId>(long_rows));
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
@@ -112,7 +118,10 @@ class CudaBackend : public Backend<S> {
   }
   TilingLimits tiling_limits() const override {
     // Fixed for all devices, so that results do not depend on the device.
-    return {.tile_columns = cuda::shared_tile_columns<S>(), .warp_width = 32, .max_active_warps = 4096};
+    return {.tile_columns = cuda::shared_tile_columns<S>(),
+            .warp_width = 32,
+            .max_active_warps = 4096,
+            .max_dense_tiles = 12};
   }
   bool memory_is_host() const override { return false; }
 

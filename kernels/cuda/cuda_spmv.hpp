@@ -11,17 +11,30 @@
 
 namespace tessera::cuda {
 
+/// What one warp does at a time: some rows of a workload.
+struct WarpUnit {
+  std::uint32_t workload = 0;   ///< of the tile
+  std::uint32_t first_row = 0;  ///< of the workload
+};
+
 /// A tile as the host knows it.
 struct HostTile {
   Tile tile;
   std::uint64_t num_long = 0;  ///< its first workloads, whose rows are summed by a block each
+  std::uint64_t first_unit = 0, num_units = 0;
 };
-std::vector<HostTile> host_tiles_of(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads);
+
+/// How the work of a matrix is dealt to blocks and warps.
+struct TileSchedule {
+  std::vector<HostTile> tiles;
+  std::vector<WarpUnit> units;
+};
+TileSchedule schedule_tiles(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads);
 
 /// x: num_slots * num_vectors with zeros in the zero slots; y: num_rows * num_vectors, overwritten.
 template <class S>
-void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const S* x, double* y,
-          unsigned num_vectors);
+void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const WarpUnit* units, const S* x,
+          double* y, unsigned num_vectors);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
 /// kSumChunk elements.

@@ -1,7 +1,7 @@
 // The tile-composite product on a device: one launch a tile, so that every row receives its tiles' sums in
 // order and needs no atomics. A block keeps the part of x that a dense tile reads in shared memory (the
-// paper used the texture cache, 3.1) and gives each warp workload after workload. The remainder, with
-// 32-bit offsets, reads x through L2.
+// paper used the texture cache, 3.1). The remainder, with 32-bit offsets, reads x through L2. Where the paper
+// gives a warp a workload, a warp here takes some rows of one: a workload is sized for few, busy workers.
 #include <algorithm>
 
 #include "kernels/cuda/cuda_check.hpp"
@@ -15,12 +15,16 @@ constexpr unsigned kTileThreads = 1024, kWideThreads = 256, kBlockVectorThreads 
 constexpr unsigned kWarp = 32;
 /// Elements from which a row is given to a whole block.
 constexpr std::uint32_t kLongRow = 8192;
+/// Rows of at most a chunk, side by side, that a warp takes in turn.
+constexpr std::uint32_t kShortRowsOfUnit = 16;
 
 /// A tile as the kernels take it.
 template <class S, class Offset>
 struct TileArgs {
   const Workload* workloads;
   std::uint64_t num_workloads, num_long;
+  const WarpUnit* units;
+  std::uint64_t num_units;
   const VertexId* row_ids;
   const Offset* offsets;
   const S* values;
@@ -28,31 +32,40 @@ struct TileArgs {
   double* y;
 };
 
+/// Rows that a warp takes at a time: a row a lane; of short rows side by side, four at once; else one.
+TESSERA_HD inline std::uint32_t rows_of_unit(const Workload& w) {
+  if (w.layout == Layout::column_major) return kWarp;
+  return w.width > kSumChunk ? 1 : kShortRowsOfUnit;
+}
+
 template <bool kWeighted, class S, class Offset>
-__device__ void add_workload(const TileArgs<S, Offset>& t, const Workload& w, const S* x, unsigned lane) {
+__device__ void add_unit(const TileArgs<S, Offset>& t, const WarpUnit& unit, const S* x, unsigned lane) {
+  const Workload w = t.workloads[unit.workload];
   const Offset* offsets = t.offsets + w.first_element;
   const S* values = kWeighted ? t.values + w.first_element : nullptr;
   const VertexId* rows = t.row_ids + w.first_row;
   if (w.layout == Layout::column_major) {
-    for (std::uint32_t r = lane; r < w.num_rows; r += kWarp)
-      t.y[rows[r]] +=
-          thread_row_sum<kWeighted>(offsets + r, values + (kWeighted ? r : 0), w.height, w.width, x, 1);
+    const std::uint32_t r = unit.first_row + lane;
+    if (r >= w.num_rows) return;
+    const VertexId row = rows[r];
+    const double before = t.y[row];
+    t.y[row] = before + thread_row_sum<kWeighted>(offsets + r, kWeighted ? values + r : nullptr, w.height,
+                                                  w.width, x, 1);
     return;
   }
   if (w.width > kSumChunk) {
-    for (std::uint32_t r = 0; r < w.num_rows; ++r) {
-      const EdgeOffset begin = EdgeOffset{r} * w.width;
-      const double sum =
-          warp_row_sum<kWeighted>(offsets + begin, kWeighted ? values + begin : nullptr, w.width, x, lane);
-      if (lane == 0) t.y[rows[r]] += sum;
-    }
+    const EdgeOffset begin = EdgeOffset{unit.first_row} * w.width;
+    const double sum =
+        warp_row_sum<kWeighted>(offsets + begin, kWeighted ? values + begin : nullptr, w.width, x, lane);
+    if (lane == 0) t.y[rows[unit.first_row]] += sum;
     return;
   }
   const unsigned group = lane / kSumLanes, member = lane % kSumLanes;
   constexpr unsigned kGroups = kWarp / kSumLanes;
-  for (std::uint32_t first = 0; first < w.num_rows; first += kGroups) {
+  const std::uint32_t end = min(unit.first_row + kShortRowsOfUnit, w.num_rows);
+  for (std::uint32_t first = unit.first_row; first < end; first += kGroups) {
     const std::uint32_t r = first + group;
-    const bool is_row = r < w.num_rows;
+    const bool is_row = r < end;
     const EdgeOffset begin = is_row ? EdgeOffset{r} * w.width : 0;
     const double sum = group_chunk_sum<kWeighted>(offsets + begin, kWeighted ? values + begin : nullptr,
                                                   is_row ? w.width : 0, x, member);
@@ -75,13 +88,13 @@ __device__ void add_long_workloads(const TileArgs<S, Offset>& t, const S* x) {
   }
 }
 
-/// The others: a warp each.
+/// The others: warps take unit after unit.
 template <bool kWeighted, class S, class Offset>
-__device__ void add_workloads(const TileArgs<S, Offset>& t, const S* x) {
+__device__ void add_units(const TileArgs<S, Offset>& t, const S* x) {
   const std::uint64_t num_warps = std::uint64_t{gridDim.x} * (blockDim.x / kWarp);
-  for (std::uint64_t w = t.num_long + blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp);
-       w < t.num_workloads; w += num_warps)
-    add_workload<kWeighted>(t, t.workloads[w], x, threadIdx.x % kWarp);
+  for (std::uint64_t u = blockIdx.x + std::uint64_t{gridDim.x} * (threadIdx.x / kWarp); u < t.num_units;
+       u += num_warps)
+    add_unit<kWeighted>(t, t.units[u], x, threadIdx.x % kWarp);
 }
 
 template <bool kWeighted, class S>
@@ -92,13 +105,13 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   for (std::uint32_t i = threadIdx.x; i <= num_columns; i += kTileThreads) x[i] = t.x[i];
   __syncthreads();
   add_long_workloads<kWeighted>(t, x);
-  add_workloads<kWeighted>(t, x);
+  add_units<kWeighted>(t, x);
 }
 
 template <bool kWeighted, class S>
 __global__ void __launch_bounds__(kWideThreads) add_wide_tile(TileArgs<S, std::uint32_t> t) {
   add_long_workloads<kWeighted>(t, t.x);
-  add_workloads<kWeighted>(t, t.x);
+  add_units<kWeighted>(t, t.x);
 }
 
 /// Several vectors: neighbouring threads take neighbouring vectors of a row, whose x lie side by side.
@@ -125,10 +138,10 @@ unsigned num_multiprocessors() {
   return static_cast<unsigned>(count);
 }
 
-/// Blocks for `num_workloads` warps, at most `most`.
-unsigned num_blocks(std::uint64_t num_workloads, unsigned threads, unsigned most) {
+/// Blocks for so many warps, at most `most`.
+unsigned num_blocks(std::uint64_t num_warps, unsigned threads, unsigned most) {
   return static_cast<unsigned>(
-      std::clamp<std::uint64_t>(ceil_div<std::uint64_t>(num_workloads * kWarp, threads), 1, most));
+      std::clamp<std::uint64_t>(ceil_div<std::uint64_t>(num_warps * kWarp, threads), 1, most));
 }
 
 template <bool kWeighted, class S>
@@ -136,25 +149,29 @@ void launch(const TileArgs<S, std::uint16_t>& t, const Tile& tile) {
   const auto bytes = static_cast<int>((tile.num_columns + 1) * sizeof(S));
   TESSERA_CUDA_CALL(
       cudaFuncSetAttribute(add_dense_tile<kWeighted, S>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const unsigned blocks = num_blocks(t.num_workloads, kTileThreads, num_multiprocessors());
+  const unsigned blocks = num_blocks(std::max(t.num_units, t.num_long * (kTileThreads / kWarp)), kTileThreads,
+                                     num_multiprocessors());
   add_dense_tile<kWeighted><<<blocks, kTileThreads, static_cast<std::size_t>(bytes)>>>(
       t, static_cast<std::uint32_t>(tile.num_columns));
 }
 
 template <bool kWeighted, class S>
 void launch(const TileArgs<S, std::uint32_t>& t, const Tile&) {
-  const unsigned blocks = num_blocks(t.num_workloads, kWideThreads, 8 * num_multiprocessors());
+  const unsigned blocks = num_blocks(std::max(t.num_units, t.num_long * (kWideThreads / kWarp)), kWideThreads,
+                                     8 * num_multiprocessors());
   add_wide_tile<kWeighted><<<blocks, kWideThreads>>>(t);
 }
 
 template <bool kWeighted, class S, class Offset>
-void add_tile(const TileCompositeView<S>& a, const HostTile& host, const Offset* offsets, const S* values,
-              const S* x, double* y, unsigned num_vectors) {
+void add_tile(const TileCompositeView<S>& a, const HostTile& host, const WarpUnit* units,
+              const Offset* offsets, const S* values, const S* x, double* y, unsigned num_vectors) {
   const Tile& tile = host.tile;
   if (tile.num_workloads == 0) return;
   const TileArgs<S, Offset> t{a.workloads + tile.first_workload,
                               tile.num_workloads,
                               host.num_long,
+                              units + host.first_unit,
+                              host.num_units,
                               a.row_ids,
                               offsets,
                               values,
@@ -170,29 +187,34 @@ void add_tile(const TileCompositeView<S>& a, const HostTile& host, const Offset*
 }
 
 template <bool kWeighted, class S>
-void add_all_tiles(const TileCompositeView<S>& a, const HostTile* tiles, const S* x, double* y, unsigned k) {
+void add_all_tiles(const TileCompositeView<S>& a, const HostTile* tiles, const WarpUnit* units, const S* x,
+                   double* y, unsigned k) {
   for (std::uint64_t i = 0; i < a.num_tiles; ++i) {
     if (tiles[i].tile.wide)
-      add_tile<kWeighted>(a, tiles[i], a.offsets32, a.values32, x, y, k);
+      add_tile<kWeighted>(a, tiles[i], units, a.offsets32, a.values32, x, y, k);
     else
-      add_tile<kWeighted>(a, tiles[i], a.offsets16, a.values16, x, y, k);
+      add_tile<kWeighted>(a, tiles[i], units, a.offsets16, a.values16, x, y, k);
   }
 }
 
 }  // namespace
 
-std::vector<HostTile> host_tiles_of(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads) {
-  std::vector<HostTile> result;
+TileSchedule schedule_tiles(const Tile* tiles, std::uint64_t num_tiles, const Workload* workloads) {
+  TileSchedule schedule;
   for (std::uint64_t i = 0; i < num_tiles; ++i) {
+    const Workload* of_tile = workloads + tiles[i].first_workload;
+    HostTile host{.tile = tiles[i], .num_long = 0, .first_unit = schedule.units.size(), .num_units = 0};
     // Workloads are ranked by the length of their rows: the long ones come first.
-    HostTile host{tiles[i], 0};
-    while (host.num_long < tiles[i].num_workloads &&
-           workloads[tiles[i].first_workload + host.num_long].layout == Layout::row_major &&
-           workloads[tiles[i].first_workload + host.num_long].width > kLongRow)
+    while (host.num_long < tiles[i].num_workloads && of_tile[host.num_long].layout == Layout::row_major &&
+           of_tile[host.num_long].width > kLongRow)
       ++host.num_long;
-    result.push_back(host);
+    for (std::uint64_t w = host.num_long; w < tiles[i].num_workloads; ++w)
+      for (std::uint32_t row = 0; row < of_tile[w].num_rows; row += rows_of_unit(of_tile[w]))
+        schedule.units.push_back({static_cast<std::uint32_t>(w), row});
+    host.num_units = schedule.units.size() - host.first_unit;
+    schedule.tiles.push_back(host);
   }
-  return result;
+  return schedule;
 }
 
 template <class S>
@@ -202,17 +224,19 @@ std::uint32_t shared_tile_columns() {
 }
 
 template <class S>
-void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const S* x, double* y,
-          unsigned num_vectors) {
+void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const WarpUnit* units, const S* x,
+          double* y, unsigned num_vectors) {
   TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
   if (a.values16 != nullptr || a.values32 != nullptr)
-    add_all_tiles<true>(a, host_tiles, x, y, num_vectors);
+    add_all_tiles<true>(a, host_tiles, units, x, y, num_vectors);
   else
-    add_all_tiles<false>(a, host_tiles, x, y, num_vectors);
+    add_all_tiles<false>(a, host_tiles, units, x, y, num_vectors);
 }
 
-template void spmv(const TileCompositeView<float>&, const HostTile*, const float*, double*, unsigned);
-template void spmv(const TileCompositeView<double>&, const HostTile*, const double*, double*, unsigned);
+template void spmv(const TileCompositeView<float>&, const HostTile*, const WarpUnit*, const float*, double*,
+                   unsigned);
+template void spmv(const TileCompositeView<double>&, const HostTile*, const WarpUnit*, const double*, double*,
+                   unsigned);
 template std::uint32_t shared_tile_columns<float>();
 template std::uint32_t shared_tile_columns<double>();
 

@@ -34,6 +34,16 @@ TEST(ColumnOrder, TileWhoseFirstColumnIsLongTakesShortColumnsToo) {
   EXPECT_TRUE(order.tiles[1].wide);
 }
 
+TEST(ColumnOrder, TheRemainderTakesWhatTheLastAllowedTileLeaves) {
+  const std::vector<std::uint64_t> lengths = {9, 8, 7, 6, 5, 4};
+  const ColumnOrder order = order_columns_by_length(lengths, 2, 1);
+  ASSERT_EQ(order.tiles.size(), 2u);
+  EXPECT_FALSE(order.tiles[0].wide);
+  EXPECT_EQ(order.tiles[0].num_columns, 2u);
+  EXPECT_TRUE(order.tiles[1].wide);
+  EXPECT_EQ(order.tiles[1].num_columns, 4u);
+}
+
 TEST(ColumnOrder, OfEmptyColumnsHasNoSlots) {
   const std::vector<std::uint64_t> lengths = {0, 0};
   const ColumnOrder order = order_columns_by_length(lengths, 4);

@@ -68,6 +68,19 @@ TEST(ChoosePlan, CountsTheTilesThatTheOrderMakes) {
   }
 }
 
+TEST(ChoosePlan, CountsNoMoreTilesThanTheBackendWants) {
+  TilingLimits limits = kLimits;
+  limits.max_dense_tiles = 2;
+  for (const auto& lengths : {power_law(1 << 18), power_law(70000), power_law(1000)}) {
+    const ColumnOrder order = order_columns_by_length(lengths, limits.tile_columns, limits.max_dense_tiles);
+    const auto dense =
+        std::count_if(order.tiles.begin(), order.tiles.end(), [](const Tile& t) { return !t.wide; });
+    const SpmvPlan plan = choose_plan(KernelKind::automatic, lengths, lengths, limits, default_perf_table());
+    EXPECT_EQ(plan.num_dense_tiles, static_cast<std::uint64_t>(dense));
+    EXPECT_LE(plan.num_dense_tiles, 2u);
+  }
+}
+
 TEST(ChoosePlan, MoreWorkTakesLonger) {
   std::vector<std::uint64_t> lengths = power_law(1 << 16);
   const SpmvPlan once = plan_for(KernelKind::automatic, lengths, lengths);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a machine with a GPU has to show: the device tests, the same under compute-sanitizer, and the time of a
-# PageRank step, as JSON.
+# What a machine with a GPU has to show: the device tests, the same under compute-sanitizer, the time of a
+# PageRank step, and that of SpMV beside cuSPARSE, as JSON.
 #
 #   tools/device-check.sh                       builds here, writes docs/benchmarks/device-DATE.json
 #   tools/device-check.sh BUILD [OUTPUT_FOLDER] takes a build folder that was made elsewhere
@@ -49,6 +49,8 @@ for scale in ${SCALES:-20 22 24}; do
     done
   done
 done
+# shellcheck disable=SC2086  # a list of numbers
+"$build/bin/spmv_bench" ${SCALES:-20 22 24} >"$work/spmv.jsonl"
 mkdir -p "$output"
 python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES:-20 22 24}"
 exit "$status"

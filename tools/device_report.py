@@ -21,11 +21,19 @@ def main(work, output, program, scales):
                      "padding_ratio": report["operators"]["in_edges"]["padding_ratio"]})
     tests = {os.path.basename(path)[: -len(".result")]: open(path, encoding="utf-8").read().strip()
              for path in sorted(glob.glob(os.path.join(work, "*.result")))}
+    with open(os.path.join(work, "spmv.jsonl"), encoding="utf-8") as file:
+        products = [json.loads(line) for line in file]
     version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
     with open(output, "w", encoding="utf-8") as file:
         json.dump({"date": datetime.date.today().isoformat(), "command": f'SCALES="{scales}" tools/device-check.sh',
-                   "program": version.splitlines(), "tests": tests, "pagerank": runs}, file, indent=1)
+                   "program": version.splitlines(), "tests": tests, "pagerank": runs,
+                   "spmv_ms_median_smallest_largest": products}, file, indent=1)
         file.write("\n")
+    for product in products:
+        best = [min(product[f"cusparse_{order}_ms"][name][0] for name in ("csr_alg1", "csr_alg2"))
+                for order in ("as_given", "degree_order")]
+        print(f'SpMV scale {product["scale"]}: tile-composite f32 {product["tile_composite_f32"]["ms"][0]:.3f} ms, '
+              f"cuSPARSE {best[0]:.3f} as given, {best[1]:.3f} in degree order")
     for run in runs:
         print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')
 

@@ -183,6 +183,7 @@ class Cutting {
       }
       cutter.clear();
     }
+    chunk.pieces.shrink_to_fit();  // growth has left up to half of it empty
   }
 
   void place_narrow(std::uint64_t i, const RowCutter& cutter, std::uint64_t from, std::uint32_t tile,

@@ -9,36 +9,35 @@
 namespace tessera {
 namespace {
 
-/// Pieces of one tile, longest first, rows ascending among equals.
-std::vector<RowPiece> ranked_pieces(std::span<const RowPiece> pieces) {
+/// Puts the pieces of one tile longest first, rows ascending among equals.
+void rank_pieces(std::span<RowPiece> pieces) {
   std::uint32_t longest = 0;
   for (const RowPiece& piece : pieces) longest = std::max(longest, piece.length);
-  std::vector<RowPiece> ranked(pieces.begin(), pieces.end());
   if (longest > 4 * pieces.size() + 65536) {
-    std::stable_sort(ranked.begin(), ranked.end(),
+    std::stable_sort(pieces.begin(), pieces.end(),
                      [](const RowPiece& a, const RowPiece& b) { return a.length > b.length; });
-    return ranked;
+    return;
   }
   std::vector<std::uint64_t> first(std::size_t{longest} + 2, 0);
   for (const RowPiece& piece : pieces) ++first[longest - piece.length + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
-  for (const RowPiece& piece : pieces) ranked[first[longest - piece.length]++] = piece;
-  return ranked;
+  const std::vector<RowPiece> unranked(pieces.begin(), pieces.end());
+  for (const RowPiece& piece : unranked) pieces[first[longest - piece.length]++] = piece;
 }
 
 /// A tile's workloads, with element and row positions that start at 0.
 struct PackedTile {
-  std::vector<RowPiece> ranked;
   std::vector<Workload> workloads;
   EdgeOffset num_elements = 0, num_stored = 0;
 };
 
-PackedTile pack_tile(std::span<const RowPiece> pieces, const TilingLimits& limits, const PerfTable& table) {
+/// Ranks the pieces on the way.
+PackedTile pack_tile(std::span<RowPiece> pieces, const TilingLimits& limits, const PerfTable& table) {
   PackedTile packed;
-  packed.ranked = ranked_pieces(pieces);
+  rank_pieces(pieces);
   std::vector<std::uint32_t> lengths(pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    lengths[i] = packed.ranked[i].length;
+    lengths[i] = pieces[i].length;
     packed.num_elements += lengths[i];
   }
   const WorkloadChoice choice = choose_workload_size(lengths, limits, table);
@@ -96,7 +95,7 @@ class Builder {
   }
 
  private:
-  std::span<const RowPiece> pieces_of(std::size_t t) const {
+  std::span<RowPiece> pieces_of(std::size_t t) {
     return pieces_.pieces.span().subspan(pieces_.first_of_tile[t],
                                          pieces_.first_of_tile[t + 1] - pieces_.first_of_tile[t]);
   }
@@ -117,7 +116,7 @@ class Builder {
       }
       elements += packed_[t].num_stored;
       num_workloads += tile.num_workloads;
-      num_rows += packed_[t].ranked.size();
+      num_rows += pieces_of(t).size();
     }
     const bool weighted = !pieces_.values16.empty() || !pieces_.values32.empty();
     result_.workloads = Buffer<Workload>(num_workloads);
@@ -132,14 +131,14 @@ class Builder {
   void fill(std::size_t t, const Buffer<Offset>& from, const Buffer<S>& from_values, Buffer<Offset>& to,
             Buffer<S>& to_values) {
     const Tile& tile = result_.tiles[t];
-    const std::vector<RowPiece>& ranked = packed_[t].ranked;
+    const std::span<const RowPiece> ranked = pieces_of(t);
     const auto zero_slot = static_cast<Offset>(tile.num_columns);
     const std::uint64_t first_row = tile.num_workloads == 0 ? 0 : packed_[t].workloads.front().first_row;
 #pragma omp parallel for schedule(dynamic, 1)
     for (std::uint64_t i = 0; i < tile.num_workloads; ++i) {
       const Workload& w = packed_[t].workloads[i];
       result_.workloads[tile.first_workload + i] = w;
-      const auto rows = std::span(ranked).subspan(w.first_row - first_row, w.num_rows);
+      const auto rows = ranked.subspan(w.first_row - first_row, w.num_rows);
       for (std::size_t r = 0; r < rows.size(); ++r) result_.row_ids[w.first_row + r] = rows[r].row;
       fill_workload<S, Offset>(w, rows, zero_slot, from.data(),
                                from_values.empty() ? nullptr : from_values.data(), to.data(),

@@ -108,32 +108,59 @@ void measure_shapes(Backend<float>& backend, Random& random, PerfTable& table,
   }
 }
 
-CsrMatrix<float> window_matrix(std::uint64_t num_columns, std::uint64_t row_length, Random& random) {
+/// Rows of `mean_length` elements on average, each of another length: a row costs little more than its
+/// elements where the processor foresees its end, and in a graph it cannot.
+CsrMatrix<float> window_matrix(std::uint64_t num_columns, std::uint64_t mean_length, Random& random) {
+  std::vector<EdgeOffset> offsets = {0};
+  while (offsets.back() < kElements)
+    offsets.push_back(std::min(kElements, offsets.back() + random.next() % (2 * mean_length + 1)));
   CsrMatrix<float> a;
-  a.num_rows = kElements / row_length;
+  a.num_rows = offsets.size() - 1;
   a.num_slots = num_columns;
-  a.row_offsets = Buffer<EdgeOffset>(a.num_rows + 1);
-  for (std::uint64_t i = 0; i <= a.num_rows; ++i) a.row_offsets[i] = i * row_length;
+  a.row_offsets = Buffer<EdgeOffset>(offsets.size());
+  std::copy(offsets.begin(), offsets.end(), a.row_offsets.begin());
   a.col_indices = Buffer<VertexId>(kElements);
   for (VertexId& column : a.col_indices) column = static_cast<VertexId>(random.next() % num_columns);
   return a;
 }
 
+/// Seconds of one product and the rows it had.
+struct CsrTime {
+  double seconds, num_rows;
+};
+
 void measure_csr(Backend<float>& backend, Random& random, PerfTable& table,
                  const std::function<void(double)>& progress) {
-  auto ns_per_element = [&](std::uint64_t num_columns, std::uint64_t row_length) {
-    CsrMatrix<float> a = window_matrix(num_columns, row_length, random);
+  constexpr std::uint64_t kFewColumns = 4096, kShortRow = 4, kLongRow = 32;
+  auto measure = [&](std::uint64_t num_columns, std::uint64_t mean_length) {
+    CsrMatrix<float> a = window_matrix(num_columns, mean_length, random);
     const std::uint64_t num_rows = a.num_rows;
     const auto matrix = backend.make_matrix(std::move(a));
-    return time_product(*matrix, num_columns, num_rows) * 1e9 / static_cast<double>(kElements);
+    return CsrTime{time_product(*matrix, num_columns, num_rows), static_cast<double>(num_rows)};
   };
+  const CsrTime many = measure(kFewColumns, kShortRow), few = measure(kFewColumns, kLongRow);
+  const double row_seconds = std::max(0.0, (many.seconds - few.seconds) / (many.num_rows - few.num_rows));
+  table.csr_ns_per_row = row_seconds * 1e9;
   for (std::uint64_t bytes = 16 << 10; bytes <= 256u << 20; bytes *= 4) {
-    table.csr.push_back({bytes, ns_per_element(bytes / sizeof(float), 32)});
+    const CsrTime window = measure(bytes / sizeof(float), kLongRow);
+    const double seconds =
+        window.seconds - row_seconds * window.num_rows;  // the rows are counted by themselves
+    table.csr.push_back({bytes, std::max(0.05, seconds * 1e9 / static_cast<double>(kElements))});
     progress(0.8 + 0.02 * static_cast<double>(table.csr.size()));
   }
-  const double short_rows = ns_per_element(4096, 4), long_rows = ns_per_element(4096, 32);
-  table.csr_ns_per_row = std::max(0.0, (short_rows - long_rows) * 4);
 }
+
+/// One thread as long as it lives; `progress` may throw.
+class OneThread {
+ public:
+  OneThread() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(threads_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int threads_;
+};
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -145,14 +172,12 @@ std::string today() {
 }  // namespace
 
 PerfTable measure_perf_table(const std::function<void(double fraction)>& progress) {
-  const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
+  const OneThread one_thread;
   PerfTable table;
   Random random;
   const auto backend = make_backend<float>("cpu");
   measure_shapes(*backend, random, table, progress);
   measure_csr(*backend, random, table, progress);
-  omp_set_num_threads(threads);
   table.machine = processor_name();
   table.measured_on = today();
   table.prepare();

@@ -1,11 +1,15 @@
 #include "engine/perf_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
@@ -21,8 +25,80 @@ using nlohmann::json;
 
 int log2_rounded(std::uint32_t value) {
   const int floor = std::bit_width(std::max(value, 1u)) - 1;
-  return value >= (3u << floor) / 2 && floor < 31 ? floor + 1 : floor;
+  return 2 * std::uint64_t{value} >= std::uint64_t{3} << floor ? floor + 1 : floor;
 }
+
+/// Where this user keeps what can be made again; empty when there is no such place. A relative
+/// XDG_CACHE_HOME counts as not set (XDG base directory specification).
+std::string cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return cache;
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache";
+}
+
+/// Takes a table out of JSON. Numbers are checked before they are converted: the JSON library would wrap -1
+/// and cut 2.5 without a word.
+class TableReader {
+ public:
+  explicit TableReader(const std::string& path) : path_(path) {}
+
+  PerfTable read(const json& in) const {
+    if (in.at("format") != "tessera-perf-table" || in.at("version") != 1)
+      fail("not a performance table of this version");
+    PerfTable table;
+    table.machine = in.at("machine");
+    table.measured_on = in.at("measured_on");
+    table.csr_ns_per_row = time(in, "csr_ns_per_row");
+    for (const json& e : in.at("shapes"))
+      table.entries.push_back({count<std::uint32_t>(e, "width"), count<std::uint32_t>(e, "height"),
+                               positive_time(e, "ns_per_element")});
+    for (const json& e : in.at("csr"))
+      table.csr.push_back({count<std::uint64_t>(e, "x_bytes"), positive_time(e, "ns_per_element")});
+    check(table);
+    table.prepare();
+    return table;
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("{}: {}; run `tessera tune` again", path_, what));
+  }
+
+ private:
+  [[noreturn]] void fail(const char* key, const json& value, const std::string& expected) const {
+    fail(fmt::format("\"{}\" is {}, expected {}", key, value.dump().substr(0, 40), expected));
+  }
+  template <class T>
+  T count(const json& entry, const char* key) const {
+    constexpr std::uint64_t kLargest = std::numeric_limits<T>::max();
+    const json& value = entry.at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() == 0 ||
+        value.get<std::uint64_t>() > kLargest)
+      fail(key, value, fmt::format("a whole number from 1 to {}", kLargest));
+    return value.get<T>();
+  }
+  double time(const json& entry, const char* key) const {
+    const json& value = entry.at(key);
+    if (!value.is_number() || value.get<double>() < 0) fail(key, value, "nanoseconds, at least 0");
+    return value.get<double>();
+  }
+  double positive_time(const json& entry, const char* key) const {
+    const double ns = time(entry, key);
+    if (ns == 0) fail(key, entry.at(key), "nanoseconds above 0");
+    return ns;
+  }
+  void check(const PerfTable& table) const {
+    const auto is_row_major = [](const PerfTable::Entry& e) { return e.width > e.height; };
+    const auto row_major = std::count_if(table.entries.begin(), table.entries.end(), is_row_major);
+    if (row_major == 0 || row_major == static_cast<std::ptrdiff_t>(table.entries.size()))
+      fail("\"shapes\" needs at least one shape wider than high and one that is not");
+    if (table.csr.empty()) fail("\"csr\" is empty, expected at least one size");
+    for (std::size_t i = 1; i < table.csr.size(); ++i)
+      if (table.csr[i].x_bytes <= table.csr[i - 1].x_bytes)
+        fail(fmt::format("\"x_bytes\" {} follows {}, expected rising sizes", table.csr[i].x_bytes,
+                         table.csr[i - 1].x_bytes));
+  }
+
+  const std::string& path_;
+};
 
 }  // namespace
 
@@ -87,28 +163,11 @@ std::string perf_table_to_json(const PerfTable& table) {
 }
 
 PerfTable perf_table_from_json(const std::string& text, const std::string& path) {
+  const TableReader reader(path);
   try {
-    const json in = json::parse(text);
-    if (in.at("format") != "tessera-perf-table" || in.at("version") != 1)
-      throw InputError(path + ": not a performance table of this version; run `tessera tune` again");
-    PerfTable table;
-    table.machine = in.at("machine");
-    table.measured_on = in.at("measured_on");
-    table.csr_ns_per_row = in.at("csr_ns_per_row");
-    for (const json& e : in.at("shapes"))
-      table.entries.push_back({e.at("width"), e.at("height"), e.at("ns_per_element")});
-    for (const json& e : in.at("csr")) table.csr.push_back({e.at("x_bytes"), e.at("ns_per_element")});
-    for (const auto& e : table.entries)
-      if (e.width == 0 || e.height == 0 || !(e.ns_per_element > 0))
-        throw InputError(path + ": a shape or time is not positive");
-    for (const auto& e : table.csr)
-      if (e.x_bytes == 0 || !(e.ns_per_element > 0))
-        throw InputError(path + ": a size or time is not positive");
-    if (table.entries.empty() || table.csr.empty()) throw InputError(path + ": the table has no entries");
-    table.prepare();
-    return table;
+    return reader.read(json::parse(text));
   } catch (const json::exception& error) {
-    throw InputError(path + ": not a performance table (" + error.what() + "); run `tessera tune` again");
+    reader.fail(fmt::format("not a performance table ({})", error.what()));
   }
 }
 
@@ -118,21 +177,16 @@ const PerfTable& default_perf_table() {
 }
 
 std::string perf_table_path() {
-  std::string folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
-    folder = cache;
-  else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-    folder = std::string(home) + "/.cache";
-  else
-    throw ResourceError("neither XDG_CACHE_HOME nor HOME is set: no place for the performance table");
+  const std::string folder = cache_folder();
+  if (folder.empty())
+    throw ResourceError("neither XDG_CACHE_HOME nor HOME names a folder: no place for the performance table");
   return folder + "/tessera/cpu-" + processor_name() + ".table.json";
 }
 
 PerfTable load_perf_table(Communicator& comm) {
   std::string text = kDefaultPerfTableText, path = "built-in table";
   run_together(comm, [&] {
-    const bool has_folder = std::getenv("XDG_CACHE_HOME") != nullptr || std::getenv("HOME") != nullptr;
-    if (!comm.is_root() || !has_folder) return;
+    if (!comm.is_root() || cache_folder().empty()) return;
     std::ifstream file(perf_table_path());
     if (!file) return;
     path = perf_table_path();

@@ -75,11 +75,13 @@ LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows
                         std::span<const std::uint64_t> row_lengths, Communicator& comm) {
   const RowFinder finder(loaded, comm.rank());
   const bool weighted = loaded.first->weighted;
-  const Outgoing out = pack_rows(finder, rows, weighted, comm.size());
+  Outgoing out = pack_rows(finder, rows, weighted, comm.size());
   std::vector<std::uint64_t> next, next_value;  // position in what each rank sent
   const Buffer<VertexId> columns = all_to_all<VertexId>(comm, out.columns.span(), out.offsets, next);
+  out.columns = {};  // sent: the copies of the edges are what decides the peak of the memory
   Buffer<double> values;
   if (weighted) values = all_to_all<double>(comm, out.values.span(), out.offsets, next_value);
+  out.values = {};
 
   const auto mine = rows.of_rank(comm.rank());
   LocalRows local;

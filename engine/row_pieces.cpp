@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <string>
 
+#include "engine/region_failure.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -19,9 +22,12 @@ class TileFinder {
     for (const Tile& tile : tiles) boundaries |= tile.first_slot;
     shift_ = boundaries == 0 ? 63 : std::countr_zero(boundaries);
     tile_of_block_.resize((columns.num_slots >> shift_) + 1);
-    for (std::size_t t = 0; t < tiles.size(); ++t)
-      for (std::uint64_t block = tiles[t].first_slot >> shift_; block < tile_of_block_.size(); ++block)
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      const bool is_last = t + 1 == tiles.size();
+      const std::uint64_t end = is_last ? tile_of_block_.size() : tiles[t + 1].first_slot >> shift_;
+      for (std::uint64_t block = tiles[t].first_slot >> shift_; block < end; ++block)
         tile_of_block_[block] = static_cast<std::uint32_t>(t);
+    }
   }
   std::uint32_t operator()(VertexId slot) const { return tile_of_block_[std::uint64_t{slot} >> shift_]; }
 
@@ -128,12 +134,15 @@ class Cutting {
     const bool has_wide = !columns_.tiles.empty() && columns_.tiles.back().wide;
     wide_.resize(has_wide ? chunks_.size() : 0);
     wide_values_.resize(wide_.size());
+    RegionFailure failure;
 #pragma omp parallel
     {
-      RowCutter cutter(columns_, tile_of_);
+      std::optional<RowCutter> cutter;
+      failure.guard([&] { cutter.emplace(columns_, tile_of_); });
 #pragma omp for schedule(dynamic, 1)
-      for (std::size_t c = 0; c < chunks_.size(); ++c) cut_chunk(c, cutter);
+      for (std::size_t c = 0; c < chunks_.size(); ++c) failure.guard([&] { cut_chunk(c, *cutter); });
     }
+    failure.rethrow();
     collect_wide();
     sort_by_tile();
     return std::move(result_);
@@ -146,8 +155,14 @@ class Cutting {
   /// Chunks of rows with about equal numbers of elements.
   void make_chunks() {
     constexpr std::uint64_t kElementsPerChunk = 256 * 1024;
+    // Positions in a row and widths of workloads, padding included, have 32 bits. Only parallel edges that
+    // are kept can make a row so long.
+    constexpr std::uint64_t kLongestRow = std::uint64_t{1} << 31;
     std::uint64_t elements = kElementsPerChunk;
     for (std::uint64_t i = 0; i < rows_.size(); ++i) {
+      if (row_length(i) > kLongestRow)
+        throw ResourceError("a vertex has " + std::to_string(row_length(i)) + " edges, expected at most " +
+                            std::to_string(kLongestRow) + "; merge duplicates, or use --kernel csr");
       if (elements >= kElementsPerChunk) {
         chunks_.emplace_back().first_narrow = num_elements_;
         first_row_.push_back(i);
@@ -249,7 +264,7 @@ class Cutting {
         result_.pieces[chunk.pieces_of_tile[piece.tile]++] = {piece.row, piece.length, first};
         first += piece.length;
       }
-      chunk.pieces = {};
+      std::vector<Chunk::Piece>().swap(chunk.pieces);
     }
   }
 

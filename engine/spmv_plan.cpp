@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "engine/column_order.hpp"
@@ -71,7 +72,8 @@ double predict_tile_seconds(const std::map<std::uint64_t, std::uint64_t, std::gr
       const double elements = share * static_cast<double>(length);
       const double pieces =
           -std::expm1(static_cast<double>(length) * std::log1p(-std::min(share, 1 - 1e-12)));
-      const double width = std::max(1.0, elements / pieces);
+      constexpr double kWidest = std::numeric_limits<std::uint32_t>::max();
+      const double width = std::clamp(elements / pieces, 1.0, kWidest);
       const double height = std::max(1.0, kTypicalWorkloadSize / width);
       ns += static_cast<double>(count) * elements * 1e9 /
             table.elements_per_second(static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height));

@@ -1,36 +1,14 @@
-// Offsets past 2^31 and 2^32 elements, in arrays that are addressed but never filled: pages of a mapping
-// that nobody touches cost no memory and read as zeros.
+// Offsets past 2^31 and 2^32 elements, in arrays that are addressed but never filled.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
+#include "tests/support/untouched.hpp"
 
 namespace tessera::test {
 namespace {
-
-/// `size` zeros of type T, as address space only.
-template <class T>
-class Untouched {
- public:
-  explicit Untouched(std::uint64_t size) : bytes_(size * sizeof(T)) {
-    void* memory =
-        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory != MAP_FAILED) data_ = static_cast<T*>(memory);
-  }
-  ~Untouched() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  Untouched(const Untouched&) = delete;
-  Untouched& operator=(const Untouched&) = delete;
-  T* data() { return data_; }
-
- private:
-  std::uint64_t bytes_;
-  T* data_ = nullptr;
-};
 
 class LargeOffsets : public testing::TestWithParam<std::uint64_t> {};
 
@@ -83,6 +61,42 @@ TEST_P(LargeOffsets, ACsrRowReadsItsElementsThere) {
   std::vector<double> y(2, -1);
   cpu::spmv(CsrView<double>{2, 4, row_offsets, columns.data(), nullptr}, x.data(), y.data(), 1);
   EXPECT_EQ(y, (std::vector<double>{0, 1110}));
+}
+
+TEST_P(LargeOffsets, ABlockOfVectorsReadsXThere) {
+  constexpr unsigned kVectors = 9;  // eight at once, and one more
+  const std::uint64_t column = GetParam() / kVectors;
+  if (column + 3 > kMaxVertices) GTEST_SKIP() << "no vertex is that large";
+  Untouched<float> x((column + 3) * kVectors);
+  if (x.data() == nullptr) GTEST_SKIP() << "this system does not give out so much address space";
+  std::vector<double> expected;
+  for (unsigned q = 0; q < kVectors; ++q) {
+    for (unsigned i = 0; i < 3; ++i)
+      x.data()[(column + i) * kVectors + q] = static_cast<float>(100 * i + q + 1);
+    expected.push_back(2 * q + 202);  // the elements of columns 0 and 2
+  }
+  const auto first = static_cast<VertexId>(column);
+  const VertexId columns[] = {first, first + 2};
+  const EdgeOffset row_offsets[] = {0, 2};
+  std::vector<double> y(kVectors, -1);
+  cpu::spmv(CsrView<float>{1, column + 3, row_offsets, columns, nullptr}, x.data(), y.data(), kVectors);
+  EXPECT_EQ(y, expected);
+
+  const std::uint32_t offsets[] = {0, 2};  // the same row in a remainder tile that begins at `column`
+  const Workload workload{.num_rows = 1, .width = 2, .height = 1, .layout = Layout::row_major};
+  const Tile tile{.first_slot = column, .num_columns = 3, .num_workloads = 1, .wide = true};
+  const VertexId row = 0;
+  TileCompositeView<float> a;
+  a.num_rows = 1;
+  a.num_slots = column + 3;
+  a.tiles = &tile;
+  a.num_tiles = 1;
+  a.workloads = &workload;
+  a.row_ids = &row;
+  a.offsets32 = offsets;
+  y.assign(kVectors, -1);
+  cpu::spmv(a, x.data(), y.data(), kVectors);
+  EXPECT_EQ(y, expected);
 }
 
 constexpr std::uint64_t kTwo31 = std::uint64_t{1} << 31, kTwo32 = std::uint64_t{1} << 32;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/perf_model.hpp"
+#include "engine/region_failure.hpp"
 #include "engine/row_pieces.hpp"
 
 namespace tessera {
@@ -78,8 +79,11 @@ class Builder {
     result_.num_rows = rows.size();
     result_.num_slots = columns.num_slots;
     const auto num_tiles = static_cast<std::ptrdiff_t>(columns.tiles.size());
+    RegionFailure failure;
 #pragma omp parallel for schedule(dynamic, 1)
-    for (std::ptrdiff_t t = 0; t < num_tiles; ++t) packed_[t] = pack_tile(pieces_of(t), limits, table);
+    for (std::ptrdiff_t t = 0; t < num_tiles; ++t)
+      failure.guard([&] { packed_[t] = pack_tile(pieces_of(t), limits, table); });
+    failure.rethrow();
   }
 
   TileComposite<S> run() {

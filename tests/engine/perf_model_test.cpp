@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tessera {
 namespace {
 
@@ -44,6 +46,27 @@ TEST(PerfModel, TimeIsElementsOverRateOfOneWave) {
   EXPECT_NEAR(predict_tile_seconds(lengths, 16, limits, flat_table(1.0)), 16e-9, 1e-12);
   const TilingLimits one_warp{.tile_columns = 64, .warp_width = 8, .max_active_warps = 1};
   EXPECT_NEAR(predict_tile_seconds(lengths, 16, one_warp, flat_table(1.0)), 32e-9, 1e-12);
+}
+
+TEST(PerfModel, PredictedTimeGrowsWithTheWork) {
+  const PerfTable table = flat_table(1.0);
+  const TilingLimits limits{.tile_columns = 65535, .warp_width = 8, .max_active_warps = 1};
+  std::vector<std::uint32_t> lengths;
+  double elements = 0;
+  for (std::uint32_t row = 1; row < 200; ++row) {
+    lengths.insert(lengths.begin(), 3 * row);
+    elements += 3 * row;
+    std::vector<std::uint32_t> twice = lengths;
+    twice.insert(twice.begin(), lengths.begin(), lengths.end());
+    std::sort(twice.rbegin(), twice.rend());
+    const double seconds = predict_tile_seconds(lengths, 512, limits, table);
+    EXPECT_GE(seconds, elements * 1e-9 * (1 - 1e-12)) << row;
+    EXPECT_GT(predict_tile_seconds(twice, 512, limits, table), 1.5 * seconds) << row;
+    EXPECT_GT(choose_workload_size(twice, limits, table).predicted_seconds,
+              1.5 * choose_workload_size(lengths, limits, table).predicted_seconds);
+  }
+  EXPECT_EQ(predict_tile_seconds({}, 512, limits, table), 0);
+  EXPECT_EQ(choose_workload_size({}, limits, table).predicted_seconds, 0);
 }
 
 TEST(PerfModel, ChoosesTheSizeWithLeastPadding) {

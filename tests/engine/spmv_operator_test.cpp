@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <rapidcheck/gtest.h>
 
 #include <cmath>
-#include <mutex>
 #include <random>
 
 #include "engine/graph_stats.hpp"
@@ -82,8 +82,9 @@ TEST(SpmvOperator, IsTheProductWithTheSameBitsOnAnyNumberOfRanksAndThreads) {
     const std::vector<double> x = random_vector(c.n, 4), expected = plain_product(whole, x);
     for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr}) {
       std::vector<double> first;
-      for (const auto& [ranks, threads] : {std::pair(1, 1), std::pair(1, 2), std::pair(1, 4), std::pair(2, 1),
-                                           std::pair(3, 1), std::pair(4, 1), std::pair(7, 1)})
+      for (const auto& [ranks, threads] :
+           {std::pair(1, 1), std::pair(1, 2), std::pair(1, 4), std::pair(2, 1), std::pair(3, 1),
+            std::pair(4, 1), std::pair(7, 1), std::pair(3, 2)})
         run_ranks(ranks, [&, threads = threads](Communicator& comm) {
           omp_set_num_threads(threads);
           const auto backend = make_backend<double>("cpu");
@@ -95,6 +96,51 @@ TEST(SpmvOperator, IsTheProductWithTheSameBitsOnAnyNumberOfRanksAndThreads) {
           EXPECT_EQ(y, first);
         });
     }
+  }
+}
+
+/// Small whole numbers have exact sums in any order, so every bit of the product is known.
+RC_GTEST_PROP(SpmvOperator, IsExactOnWholeNumbers, ()) {
+  const auto n = *rc::gen::inRange<std::uint64_t>(1, 40);
+  const auto vertex = rc::gen::inRange<VertexId>(0, static_cast<VertexId>(n));
+  auto edges = *rc::gen::container<std::vector<std::pair<VertexId, VertexId>>>(rc::gen::pair(vertex, vertex));
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  const bool weighted = *rc::gen::arbitrary<bool>();
+  const Graph whole = sample_graph(edges, range_labels(n, 0), weighted);  // weights 0.5, 1.5, ...
+  std::vector<double> x(n);
+  for (double& value : x) value = *rc::gen::inRange(-50, 50);
+  const auto kernel = *rc::gen::element(KernelKind::automatic, KernelKind::csr, KernelKind::tile_composite);
+  const int ranks = *rc::gen::element(1, 2, 3, 7);
+  const bool is_float = *rc::gen::arbitrary<bool>();
+  std::vector<double> y;
+  run_ranks(ranks, [&](Communicator& comm) {
+    const auto multiply = [&]<class S>(S) {
+      const auto backend = make_backend<S>("cpu");
+      auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), {.kernel = kernel}, *backend, comm);
+      const std::vector<double> on_rank = product(op, op, x);
+      if (comm.is_root()) y = on_rank;
+    };
+    is_float ? multiply(float{}) : multiply(double{});
+  });
+  RC_ASSERT(y == plain_product(whole, x));
+}
+
+TEST(SpmvOperator, PlainCsrHasTheBitsOfASingleTile) {
+  // A row's sum inside a tile is that of the whole row when one tile has all columns.
+  for (const bool weighted : {false, true}) {
+    const Graph whole = skewed_graph(3000, 90000, weighted, 21);
+    const std::vector<double> x = random_vector(3000, 22);
+    for (const int ranks : {1, 3})
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto backend = make_backend<double>("cpu");
+        const Graph block = block_of(whole, comm);
+        auto tiled =
+            SpmvOperator<double>::in_edges(block, {.kernel = KernelKind::tile_composite}, *backend, comm);
+        auto plain = SpmvOperator<double>::in_edges(block, {.kernel = KernelKind::csr}, *backend, comm);
+        ASSERT_EQ(tiled.stats().num_tiles, 1u);
+        EXPECT_EQ(product(tiled, tiled, x), product(plain, plain, x));
+      });
   }
 }
 
@@ -143,6 +189,26 @@ TEST(SpmvOperator, TheBlockMatrixHoldsBothProducts) {
   }
 }
 
+TEST(SpmvOperator, TheBlockMatrixHasTheBitsOfThePair) {
+  for (const bool weighted : {false, true}) {
+    const Graph whole = skewed_graph(2000, 30000, weighted, 23);
+    const std::vector<double> z = random_vector(4000, 24);
+    const std::vector<double> authorities(z.begin(), z.begin() + 2000), hubs(z.begin() + 2000, z.end());
+    for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr})  // one tile
+      for (const int ranks : {1, 3})
+        run_ranks(ranks, [&](Communicator& comm) {
+          const auto backend = make_backend<double>("cpu");
+          const Graph block = block_of(whole, comm);
+          auto both = SpmvOperator<double>::hits_block(block, {.kernel = kernel}, *backend, comm);
+          auto [in, out] = SpmvOperator<double>::in_and_out_edges(block, {.kernel = kernel}, *backend, comm);
+          std::vector<double> expected = product(in, out, hubs);
+          const std::vector<double> second = product(out, in, authorities);
+          expected.insert(expected.end(), second.begin(), second.end());
+          EXPECT_EQ(product(both, both, z), expected);
+        });
+  }
+}
+
 TEST(SpmvOperator, ABlockOfVectorsHasTheBitsOfEachAlone) {
   for (const bool weighted : {false, true})
     for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr}) {
@@ -150,7 +216,7 @@ TEST(SpmvOperator, ABlockOfVectorsHasTheBitsOfEachAlone) {
       run_ranks(2, [&](Communicator& comm) {
         const auto backend = make_backend<double>("cpu");
         auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {.kernel = kernel}, *backend, comm);
-        for (const unsigned k : {3u, 8u, 17u}) {
+        for (const unsigned k : {1u, 3u, 8u, 17u}) {
           Buffer<double> block(op.num_local_rows() * k);
           std::vector<std::vector<double>> alone;
           for (unsigned q = 0; q < k; ++q) {
@@ -193,6 +259,76 @@ TEST(SpmvOperator, ReplicateScalesAndLeavesZeroSlotsAlone) {
     });
 }
 
+TEST(SpmvOperator, ReplicateFillsEverySlotAndNothingElse) {
+  const Graph whole = skewed_graph(300, 2000, false, 9);
+  const double poison = std::nan("");
+  for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr})
+    for (const int ranks : {1, 3, 7})
+      for (const unsigned k : {1u, 3u})
+        run_ranks(ranks, [&](Communicator& comm) {
+          const auto backend = make_backend<double>("cpu");
+          auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {.kernel = kernel}, *backend, comm);
+          Buffer<double> local(op.num_local_inputs() * k), x = op.make_x(k);
+          std::fill(local.begin(), local.end(), 2.0);
+          op.replicate(local, nullptr, x, k);
+          std::vector<bool> is_slot;
+          for (double& value : x) {
+            is_slot.push_back(value != 0);
+            value = poison;
+          }
+          std::fill(local.begin(), local.end(), 3.0);
+          op.replicate(local, nullptr, x, k);
+          std::size_t untouched = 0;
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            if (is_slot[i])
+              EXPECT_EQ(x[i], 3.0);
+            else
+              EXPECT_TRUE(std::isnan(x[i]));
+            untouched += !is_slot[i];
+          }
+          EXPECT_EQ(untouched, kernel == KernelKind::csr ? 0 : k);  // one tile, one zero slot
+        });
+}
+
+TEST(SpmvOperator, FewerVectorsAfterManyAreNotMixedUp) {
+  const Graph whole = skewed_graph(200, 1500, false, 14);
+  run_ranks(3, [&](Communicator& comm) {
+    const auto backend = make_backend<double>("cpu");
+    auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {}, *backend, comm);
+    const std::vector<double> values = random_vector(200, 15), before = product(op, op, values);
+    Buffer<double> many(op.num_local_inputs() * 8), x = op.make_x(8);
+    std::fill(many.begin(), many.end(), 5.0);
+    op.replicate(many, nullptr, x, 8);
+    EXPECT_EQ(product(op, op, values), before);
+  });
+}
+
+TEST(SpmvOperator, ThePlanAndTheStatsAreTheSameOnEveryRank) {
+  const Graph whole = skewed_graph(4000, 50000, false, 16);
+  std::string first_reason;
+  for (const int ranks : {1, 2, 3, 7}) {
+    std::vector<OperatorStats> stats(ranks);
+    std::vector<std::string> reasons(ranks);
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto backend = make_backend<float>("cpu");
+      const auto op = SpmvOperator<float>::in_edges(block_of(whole, comm), {}, *backend, comm);
+      stats[comm.rank()] = op.stats();
+      reasons[comm.rank()] = op.plan().reason;
+    });
+    if (first_reason.empty()) first_reason = reasons[0];  // names the kernel and both predictions
+    for (int r = 0; r < ranks; ++r) {
+      EXPECT_EQ(reasons[r], first_reason);
+      EXPECT_EQ(stats[r].num_stored, stats[0].num_stored);
+      EXPECT_EQ(stats[r].num_workloads, stats[0].num_workloads);
+      EXPECT_EQ(stats[r].matrix_bytes, stats[0].matrix_bytes);
+      EXPECT_EQ(stats[r].vector_bytes, stats[0].vector_bytes);
+      EXPECT_EQ(stats[r].exchanged_bytes, stats[0].exchanged_bytes);
+      EXPECT_EQ(stats[r].nonzero_imbalance, stats[0].nonzero_imbalance);
+      EXPECT_LE(stats[r].exchanged_bytes, 4000 * sizeof(float));
+    }
+  }
+}
+
 TEST(SpmvOperator, OrdersComeBack) {
   const Graph whole = skewed_graph(97, 400, false, 10);
   for (const int ranks : {1, 2, 5})
@@ -205,10 +341,14 @@ TEST(SpmvOperator, OrdersComeBack) {
       for (VertexId v = 0; v < 97; ++v) {
         const VertexId at = op.local_index(v);
         if (at == kNoVertex) continue;
+        ASSERT_LT(at, op.num_local_rows());
         ++mine;
         EXPECT_EQ(op.local_rows()[at], v);
       }
       EXPECT_EQ(mine, op.num_local_rows());
+      EXPECT_EQ(op.local_index(97), kNoVertex);
+      EXPECT_EQ(op.local_index(kNoVertex), kNoVertex);
+      EXPECT_THROW(op.to_local(random_vector(96, 1)), InternalError);
       EXPECT_EQ(all_sum(comm, mine), 97u);
     });
 }

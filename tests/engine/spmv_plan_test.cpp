@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -45,6 +46,67 @@ TEST(ChoosePlan, TakesPlainCsrWhereTilingDoesNotPay) {
   const std::vector<std::uint64_t> small(1000, 10);
   const SpmvPlan even = choose_plan(KernelKind::automatic, small, small, kLimits, flat);
   EXPECT_EQ(even.kernel, KernelKind::csr);
+}
+
+/// Every shape of a tile takes tile_ns an element, plain CSR csr_ns an element and row_ns a row.
+PerfTable flat_table(double tile_ns, double csr_ns, double row_ns) {
+  PerfTable table;
+  table.entries = {{1, 1, tile_ns}, {2, 1, tile_ns}};
+  table.csr = {{1, csr_ns}};
+  table.csr_ns_per_row = row_ns;
+  table.prepare();
+  return table;
+}
+
+TEST(ChoosePlan, TakesWhatTheTablePredictsToBeFaster) {
+  const std::vector<std::uint64_t> even(200000, 12);
+  for (const auto& lengths : {even, power_law(1 << 16)}) {
+    const auto plan = [&](double tile_ns) {
+      return choose_plan(KernelKind::automatic, lengths, lengths, kLimits, flat_table(tile_ns, 1, 0));
+    };
+    EXPECT_EQ(plan(1.1).kernel, KernelKind::csr);
+    EXPECT_THAT(plan(1.1).reason, HasSubstr("csr: predicted to be faster"));
+    EXPECT_EQ(plan(0.97).kernel, KernelKind::csr);  // too little for what preparing tiles costs
+    EXPECT_THAT(plan(0.97).reason, HasSubstr("gain less than 5 %"));
+    EXPECT_EQ(plan(0.9).kernel, KernelKind::tile_composite);
+    EXPECT_THAT(plan(0.9).reason, HasSubstr("tile-composite: predicted to be faster"));
+  }
+}
+
+TEST(ChoosePlan, EveryElementIsPredictedOnceWhateverTheTiles) {
+  const std::vector<std::uint64_t> even(3000, 7), single(3000, 1);
+  for (const auto& lengths : {even, single, power_law(5000)}) {
+    const auto num_nonzeros =
+        static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
+    for (const std::uint32_t tile_columns : {1u, 7u, 1000u, 3000u, 65535u})
+      for (const std::uint32_t most_tiles : {0u, 1u, 2u, ~0u}) {
+        const TilingLimits limits{tile_columns, 8, 64, most_tiles};
+        const SpmvPlan plan =
+            choose_plan(KernelKind::automatic, lengths, lengths, limits, flat_table(2, 3, 5));
+        EXPECT_NEAR(plan.predicted_tile_seconds, 2e-9 * num_nonzeros, 2e-18 * num_nonzeros);
+        EXPECT_NEAR(plan.predicted_csr_seconds,
+                    3e-9 * num_nonzeros + 5e-9 * static_cast<double>(lengths.size()), 5e-18 * num_nonzeros);
+      }
+  }
+}
+
+TEST(ChoosePlan, TheOrderOfRowsAndColumnsDoesNotMatter) {
+  std::vector<std::uint64_t> rows = power_law(30000), columns = power_law(50000);
+  const SpmvPlan plan = plan_for(KernelKind::automatic, rows, columns);
+  std::sort(rows.begin(), rows.end());
+  std::sort(columns.rbegin(), columns.rend());
+  const SpmvPlan sorted = plan_for(KernelKind::automatic, rows, columns);
+  EXPECT_EQ(plan.predicted_tile_seconds, sorted.predicted_tile_seconds);  // the same bits
+  EXPECT_EQ(plan.predicted_csr_seconds, sorted.predicted_csr_seconds);
+  EXPECT_EQ(plan.num_dense_tiles, sorted.num_dense_tiles);
+  EXPECT_EQ(plan.reason, sorted.reason);
+}
+
+TEST(ChoosePlan, RowsPast32BitsAreFine) {
+  const std::vector<std::uint64_t> lengths = {std::uint64_t{3} << 40, std::uint64_t{1} << 33, 1};
+  const SpmvPlan plan = choose_plan(KernelKind::automatic, lengths, lengths, kLimits, flat_table(1, 1, 1));
+  EXPECT_NEAR(plan.predicted_tile_seconds, 1e-9 * std::ldexp(3, 40), 10);
+  EXPECT_NEAR(plan.predicted_csr_seconds, 1e-9 * std::ldexp(3, 40), 10);
 }
 
 TEST(ChoosePlan, WhatIsAskedForIsTaken) {

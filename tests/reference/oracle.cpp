@@ -77,6 +77,24 @@ std::vector<double> oracle_pagerank(const OracleGraph& graph, double c, OracleDa
   return solve(system_matrix(graph, c, columns_without), right_side);
 }
 
+std::vector<double> oracle_rescaled_pagerank(const OracleGraph& graph, double c,
+                                             const std::vector<double>& jump, int steps) {
+  const Matrix a = adjacency(graph);
+  const std::size_t n = graph.num_vertices;
+  std::vector<double> score = jump;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<double> next(n);
+    for (std::size_t v = 0; v < n; ++v) next[v] = (1 - c) * jump[v];
+    for (std::size_t u = 0; u < n; ++u) {
+      const double out = sum_of(a[u]);
+      for (std::size_t v = 0; out > 0 && v < n; ++v) next[v] += c * a[u][v] / out * score[u];
+    }
+    scale_to_one(next);
+    score = next;
+  }
+  return score;
+}
+
 std::vector<double> oracle_walk(const OracleGraph& graph, double c, std::size_t query) {
   std::vector<double> right_side(graph.num_vertices, 0.0);
   right_side[query] = 1 - c;

@@ -24,6 +24,10 @@ enum class OracleDangling { uniform, personalization, drop };
 /// distribution when u has none.
 std::vector<double> oracle_pagerank(const OracleGraph& graph, double c, OracleDangling rule,
                                     const std::vector<double>& jump);
+/// p' = c P p + (1 - c) v scaled to sum 1, where u's column is 0 when u has no out-weights; `steps` times
+/// from v.
+std::vector<double> oracle_rescaled_pagerank(const OracleGraph& graph, double c,
+                                             const std::vector<double>& jump, int steps);
 /// r = c W r + (1 - c) e_query; the graph must already have both directions.
 std::vector<double> oracle_walk(const OracleGraph& graph, double c, std::size_t query);
 

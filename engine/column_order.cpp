@@ -6,7 +6,7 @@
 namespace tessera {
 
 ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
-                                    std::uint32_t max_dense_tiles) {
+                                    std::uint32_t max_dense_tiles, Remainder remainder) {
   require(tile_columns > 0 && tile_columns <= 65535, "a tile has 1 to 65,535 columns");
   const std::vector<VertexId> order = order_by_length(column_lengths);
   ColumnOrder result;
@@ -17,7 +17,8 @@ ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_length
   std::uint64_t slot = 0, next = 0;
   while (next < non_empty) {
     // A column with a single element is never read twice: from there on tiling gains nothing (algorithm 1).
-    const bool dense = column_lengths[order[next]] > 1 && result.tiles.size() < max_dense_tiles;
+    const bool dense = remainder == Remainder::narrow ||
+                       (column_lengths[order[next]] > 1 && result.tiles.size() < max_dense_tiles);
     const std::uint64_t count =
         dense ? std::min<std::uint64_t>(tile_columns, non_empty - next) : non_empty - next;
     result.tiles.push_back({.first_slot = slot, .num_columns = count, .wide = !dense});

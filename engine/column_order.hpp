@@ -22,10 +22,17 @@ struct ColumnOrder {
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
 };
 
+/// What becomes of the columns behind the dense tiles.
+enum class Remainder {
+  wide,    ///< one tile with 32-bit offsets
+  narrow,  ///< no dense tile is the last: all columns are cut alike
+};
+
 /// Dense tiles of `tile_columns` columns while a tile's first column is longer than 1 (algorithm 1), at most
-/// `max_dense_tiles`; the rest as one remainder tile. Same on every rank.
+/// `max_dense_tiles`; the rest as one remainder tile, if there is to be one. Same on every rank.
 ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
-                                    std::uint32_t max_dense_tiles = ~std::uint32_t{0});
+                                    std::uint32_t max_dense_tiles = ~std::uint32_t{0},
+                                    Remainder remainder = Remainder::wide);
 /// One "tile" with all columns in the order as given, for plain CSR.
 ColumnOrder original_column_order(std::uint64_t num_columns);
 

@@ -12,6 +12,7 @@
 #include "engine/row_exchange.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/tile_composite_builder.hpp"
+#include "engine/tile_messages_builder.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -40,10 +41,13 @@ struct OperatorBuilder {
                     KernelKind kernel) const {
     VectorSpace result;
     const TilingLimits limits = backend.tiling_limits();
-    result.columns =
-        kernel == KernelKind::tile_composite
-            ? order_columns_by_length(column_lengths, limits.tile_columns, limits.max_dense_tiles)
-            : original_column_order(column_lengths.size());
+    if (kernel == KernelKind::csr)
+      result.columns = original_column_order(column_lengths.size());
+    else if (kernel == KernelKind::tile_messages)
+      result.columns =
+          order_columns_by_length(column_lengths, limits.tile_columns, ~std::uint32_t{0}, Remainder::narrow);
+    else
+      result.columns = order_columns_by_length(column_lengths, limits.tile_columns, limits.max_dense_tiles);
     result.distribution = std::make_shared<const VertexDistribution>(
         distribute_vertices(row_lengths, result.columns, comm.size()));
     result.column_lengths = std::move(column_lengths);
@@ -120,6 +124,12 @@ struct OperatorBuilder {
       packing = matrix.stats;
       op.stats_.num_tiles = matrix.tiles.size();
       op.stats_.num_workloads = matrix.workloads.size();
+      op.matrix_ = backend.make_matrix(std::move(matrix));
+    } else if (op.plan_.kernel == KernelKind::tile_messages) {
+      auto matrix = build_tile_messages<S>(csr, rows, columns, backend.tiling_limits().bin_messages);
+      packing = matrix.stats;
+      op.stats_.num_tiles = matrix.tiles.num_windows();
+      op.stats_.num_workloads = matrix.tiles.slices.size() + matrix.bins.slices.size();
       op.matrix_ = backend.make_matrix(std::move(matrix));
     } else {
       auto matrix = build_csr_matrix<S>(csr, rows, columns);

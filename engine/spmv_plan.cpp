@@ -113,6 +113,8 @@ const char* to_string(KernelKind kind) {
       return "auto";
     case KernelKind::tile_composite:
       return "tile-composite";
+    case KernelKind::tile_messages:
+      return "tile-messages";
     case KernelKind::csr:
       return "csr";
   }
@@ -137,7 +139,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   }
   if (asked == KernelKind::automatic)
     plan.kernel = plan.predicted_csr_seconds > kRequiredGain * plan.predicted_tile_seconds
-                      ? KernelKind::tile_composite
+                      ? (limits.prefers_messages ? KernelKind::tile_messages : KernelKind::tile_composite)
                       : KernelKind::csr;
   plan.reason = reason_text(plan, asked != KernelKind::automatic);
   return plan;

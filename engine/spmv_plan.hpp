@@ -10,7 +10,9 @@
 
 namespace tessera {
 
-enum class KernelKind { automatic, tile_composite, csr };
+enum class KernelKind { automatic, tile_composite, tile_messages, csr };
+/// Whether columns are ordered by length and cut into tiles.
+inline bool is_tiled(KernelKind kind) { return kind != KernelKind::csr && kind != KernelKind::automatic; }
 
 struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;

@@ -15,6 +15,7 @@
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/exact_sum.hpp"
 #include "kernels/tile_composite.hpp"
+#include "kernels/tile_messages.hpp"
 
 namespace tessera {
 
@@ -24,6 +25,8 @@ struct TilingLimits {
   std::uint32_t warp_width = 0;                       ///< rows or elements are padded to a multiple of this
   std::uint32_t max_active_warps = 0;                 ///< workloads that run at once (paper, algorithm 3)
   std::uint32_t max_dense_tiles = ~std::uint32_t{0};  ///< where each tile has a price of its own
+  std::uint32_t bin_messages = 65535;                 ///< tile-messages: messages of a bin
+  bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 };
 
 /// A matrix where the backend can multiply with it.
@@ -71,6 +74,7 @@ class Backend {
   virtual void upload(const void* host, void* device, std::size_t num_bytes) = 0;
   virtual void download(const void* device, void* host, std::size_t num_bytes) = 0;
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) = 0;
+  virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) = 0;
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
 
   virtual void fill(Buffer<S>& vector, S value) = 0;

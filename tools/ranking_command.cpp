@@ -36,6 +36,7 @@ void RankingCommand::add_solver_options() {
   options_.choice<KernelKind>("kernel", kernel_,
                               {{"auto", KernelKind::automatic},
                                {"tile-composite", KernelKind::tile_composite},
+                               {"tile-messages", KernelKind::tile_messages},
                                {"csr", KernelKind::csr}},
                               "matrix format; auto takes the one predicted to be faster");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},

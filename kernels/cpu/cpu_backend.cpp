@@ -52,6 +52,9 @@ class CpuBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
     return std::make_unique<CpuMatrix<S, TileComposite<S>>>(std::move(matrix));
   }
+  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) override {
+    return std::make_unique<CpuMatrix<S, TileMessages<S>>>(std::move(matrix));
+  }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
     return std::make_unique<CpuMatrix<S, CsrMatrix<S>>>(std::move(matrix));
   }

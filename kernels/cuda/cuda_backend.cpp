@@ -8,39 +8,15 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/cuda/device_memory.hpp"
 
 namespace tessera {
 namespace {
 
-std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
-  void* memory = nullptr;
-  if (num_bytes == 0) return nullptr;
-  if (cudaMalloc(&memory, num_bytes) == cudaErrorMemoryAllocation) {
-    std::size_t free_bytes = 0, all_bytes = 0;
-    (void)cudaGetLastError();
-    TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
-    throw ResourceError("the GPU has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
-                        " bytes free, " + std::to_string(num_bytes) +
-                        " more are needed; use --precision f32 or --backend cpu");
-  }
-  TESSERA_CUDA_CALL(cudaGetLastError());
-  return {memory, [](void* pointer) { (void)cudaFree(pointer); }};
-}
-
-/// A copy of a host array in device memory.
-template <class T>
-Buffer<T> on_device(std::span<const T> host) {
-  auto memory = allocate_device(host.size_bytes());
-  T* data = static_cast<T*>(memory.get());
-  if (!host.empty())
-    TESSERA_CUDA_CALL(cudaMemcpy(data, host.data(), host.size_bytes(), cudaMemcpyHostToDevice));
-  return Buffer<T>(std::move(memory), data, host.size());
-}
-template <class T>
-Buffer<T> on_device(const Buffer<T>& host) {
-  return on_device(host.span());
-}
+using cuda::allocate_device;
+using cuda::on_device;
 
 template <class S>
 class CudaTileComposite : public Matrix<S> {
@@ -118,10 +94,12 @@ class CudaBackend : public Backend<S> {
   }
   TilingLimits tiling_limits() const override {
     // Fixed for all devices, so that results do not depend on the device.
-    return {.tile_columns = cuda::shared_tile_columns<S>(),
+    return {.tile_columns = cuda::window_elements<S>(),
             .warp_width = 32,
             .max_active_warps = 4096,
-            .max_dense_tiles = 12};
+            .max_dense_tiles = 12,
+            .bin_messages = cuda::window_elements<S>(),
+            .prefers_messages = true};
   }
   bool memory_is_host() const override { return false; }
 
@@ -134,6 +112,10 @@ class CudaBackend : public Backend<S> {
   }
   std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
     return std::make_unique<CudaTileComposite<S>>(std::move(matrix));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) override {
+    return cuda::make_tile_messages(std::move(matrix),
+                                    static_cast<unsigned>(properties_.multiProcessorCount));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
     return std::make_unique<CudaCsr<S>>(std::move(matrix));

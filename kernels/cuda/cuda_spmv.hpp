@@ -1,4 +1,4 @@
-// y = A x on a device, for both matrix forms, one vector or a block. All pointers are device memory, but
+// y = A x on a device, for every matrix form, one vector or a block. All pointers are device memory, but
 // for `host_tiles`: the tile list as the host sees it, which decides the launches.
 //
 // The sum of a row is the format's (kernels/tile_composite_view.hpp), tiles in order. So y has the bits that
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/csr_view.hpp"
+#include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera::cuda {
@@ -35,6 +36,25 @@ TileSchedule schedule_tiles(const Tile* tiles, std::uint64_t num_tiles, const Wo
 template <class S>
 void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const WarpUnit* units, const S* x,
           double* y, unsigned num_vectors);
+
+/// How a pass is dealt to blocks, in device memory.
+struct SliceShares {
+  const WindowShare* shares = nullptr;
+  const std::uint32_t* first_of_block = nullptr;
+  std::uint32_t num_blocks = 0;
+  std::uint32_t largest_window = 0;
+};
+
+/// Elements of a window that fits in shared memory beside the rings; with the zero, a multiple of 16 bytes.
+template <class S>
+constexpr std::uint32_t window_elements() {
+  return 160 * 1024 / sizeof(S) - 1;
+}
+
+/// x as above, y likewise; messages: num_messages * num_vectors to work with.
+template <class S>
+void spmv(const TileMessagesView<S>& a, const SliceShares& tile_shares, const SliceShares& bin_shares,
+          const S* x, S* messages, double* y, unsigned num_vectors);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
 /// kSumChunk elements.

@@ -107,6 +107,8 @@ void measure(int scale) {
   line["cusparse_as_given_ms"] = measure_vendor(graph, order, y);
   std::stable_sort(order.begin(), order.end(), [&](VertexId u, VertexId v) { return out[u] > out[v]; });
   line["cusparse_degree_order_ms"] = measure_vendor(graph, order, y);
+  line["tile_messages_f32"] = measure_ours<float>(graph, KernelKind::tile_messages, y, *comm);
+  line["tile_messages_f64"] = measure_ours<double>(graph, KernelKind::tile_messages, y, *comm);
   line["tile_composite_f32"] = measure_ours<float>(graph, KernelKind::tile_composite, y, *comm);
   line["tile_composite_f64"] = measure_ours<double>(graph, KernelKind::tile_composite, y, *comm);
   line["csr_f32"] = measure_ours<float>(graph, KernelKind::csr, y, *comm);

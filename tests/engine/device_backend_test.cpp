@@ -7,7 +7,9 @@
 #include <numeric>
 #include <random>
 
+#include "engine/spmv_plan.hpp"
 #include "engine/tile_composite_builder.hpp"
+#include "engine/tile_messages_builder.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/support/backends.hpp"
@@ -68,6 +70,16 @@ std::vector<std::vector<std::int64_t>> limbs(const VectorSums& sums) {
           {largest}};
 }
 
+/// A vector for `columns`, 0 in the slots that padding points to.
+template <class S>
+std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
+  std::vector<S> x = random_values<S>(columns.num_slots * num_vectors, 5);
+  for (const Tile& tile : columns.tiles)
+    std::fill_n(x.begin() + static_cast<std::ptrdiff_t>((tile.first_slot + tile.num_columns) * num_vectors),
+                num_vectors, S{0});
+  return x;
+}
+
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceBackend, Precisions);
 
@@ -77,29 +89,32 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
     std::uint64_t rows, cols;
     double mean_length;
     bool weighted;
-    std::uint32_t tile_columns;
+    std::uint32_t tile_columns, bin_messages;
   };
   const std::uint32_t full = this->device_->tiling_limits().tile_columns;
-  for (const Shape& shape : {Shape{3000, 5000, 20, false, 512}, Shape{3000, 5000, 20, true, 512},
-                             Shape{70000, 90000, 6, false, full}, Shape{2000, 60000, 60, true, full},
-                             Shape{1, 40, 5, false, 8}, Shape{40, 1, 1, false, 8}}) {
+  for (const Shape& shape : {Shape{3000, 5000, 20, false, 512, 1000}, Shape{3000, 5000, 20, true, 511, 777},
+                             Shape{70000, 90000, 6, false, full, full},
+                             Shape{2000, 60000, 60, true, full, full}, Shape{1, 40, 5, false, 8, 100},
+                             Shape{40, 1, 1, false, 8, 2}, Shape{9, 20000, 6000, true, full, full}}) {
     const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
     std::vector<VertexId> rows(a.num_rows);
     std::iota(rows.begin(), rows.end(), VertexId{0});
     TilingLimits limits = this->device_->tiling_limits();
     limits.tile_columns = shape.tile_columns;
     const ColumnOrder columns = order_columns_by_length(a.column_lengths(), limits.tile_columns);
+    const ColumnOrder narrow = order_columns_by_length(a.column_lengths(), limits.tile_columns,
+                                                       limits.max_dense_tiles, Remainder::narrow);
     for (const unsigned k : {1u, 3u, 32u}) {
-      std::vector<S> x = random_values<S>(columns.num_slots * k, 5);
-      for (const Tile& tile : columns.tiles)
-        std::fill_n(x.begin() + static_cast<std::ptrdiff_t>((tile.first_slot + tile.num_columns) * k), k,
-                    S{0});
-      for (const bool tiled : {true, false})
+      for (const KernelKind kind : {KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr})
         this->expect_same([&](Backend<S>& backend) {
-          const auto matrix = tiled ? backend.make_matrix(build_tile_composite<S>(
-                                          a.view(), rows, columns, limits, default_perf_table()))
-                                    : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
-          const Buffer<S> on_backend = this->put(backend, x);
+          const auto matrix =
+              kind == KernelKind::tile_composite ? backend.make_matrix(build_tile_composite<S>(
+                                                       a.view(), rows, columns, limits, default_perf_table()))
+              : kind == KernelKind::tile_messages
+                  ? backend.make_matrix(build_tile_messages<S>(a.view(), rows, narrow, shape.bin_messages))
+                  : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
+          const Buffer<S> on_backend =
+              this->put(backend, random_x<S>(kind == KernelKind::tile_messages ? narrow : columns, k));
           auto y = this->put(backend, std::vector<double>(a.num_rows * k, -7.0));
           matrix->apply(on_backend, y, k);
           return this->get(backend, y);

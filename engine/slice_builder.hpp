@@ -1,0 +1,66 @@
+// Puts rows that are sorted by length into slices (kernels/tile_messages_view.hpp). Both passes of the
+// tile-messages form are built with it.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/tile_messages_view.hpp"
+
+namespace tessera {
+
+/// Slices start at a multiple of this many words (32 bytes, what a device reads at once).
+inline constexpr std::uint64_t kSliceAlignment = 8;
+
+inline std::uint64_t aligned_words(const Slice& s) {
+  return (words_of(s) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
+}
+
+/// The slice at the head of `num_rows` rows, longest first: its shape alone.
+template <class LengthOf>
+Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
+  const std::uint64_t longest = length_of(0);
+  if (longest >= kJointLength)
+    return {.num_words = static_cast<std::uint16_t>((longest + 2 * kSliceLanes - 1) / (2 * kSliceLanes))};
+  const std::uint64_t words = (longest + 1) / 2;
+  const bool is_short = words <= kShortWords;
+  const std::uint64_t least = is_short ? words : kShortWords + 1;  // of the rows that may join
+  const std::uint64_t most = std::min<std::uint64_t>(is_short ? kShortSliceRows : kSliceLanes, num_rows);
+  std::uint64_t rows = 1;
+  while (rows < most && (length_of(rows) + 1) / 2 >= least) ++rows;
+  return {.num_words = static_cast<std::uint16_t>(words), .num_rows = static_cast<std::uint16_t>(rows)};
+}
+
+/// Appends slices for rows of `num_rows` lengths, longest first; the first row's sum goes to first_out.
+/// length_of(i): elements of row i, at least 1 and at most 65,535 * 2. num_words: where the next slice
+/// starts; grows.
+template <class LengthOf>
+void append_slices(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
+                   std::vector<Slice>& slices, std::uint64_t& num_words) {
+  for (std::uint64_t row = 0; row < num_rows;) {
+    Slice slice = next_slice(num_rows - row, [&](std::uint64_t i) { return length_of(row + i); });
+    slice.first_word = num_words;
+    slice.first_out = static_cast<std::uint32_t>(first_out + row);
+    num_words += aligned_words(slice);
+    row += rows_of(slice);
+    slices.push_back(slice);
+  }
+}
+
+/// Elements and padding of row `row` of a slice; element_of(k): its k-th offset.
+template <class ElementOf>
+void fill_slice_row(const Slice& slice, std::uint32_t row, std::uint64_t length, std::uint16_t padding,
+                    const ElementOf& element_of, std::uint16_t* offsets) {
+  const std::uint32_t width = 2 * slice.num_words * (is_joint(slice) ? kSliceLanes : 1u);
+  for (std::uint32_t k = 0; k < width; ++k)
+    offsets[slice_element(slice, row, k)] = k < length ? element_of(k) : padding;
+}
+
+/// What alignment leaves behind a slice.
+inline void fill_slice_gap(const Slice& slice, std::uint16_t padding, std::uint16_t* offsets) {
+  std::fill(offsets + 2 * (slice.first_word + words_of(slice)),
+            offsets + 2 * (slice.first_word + aligned_words(slice)), padding);
+}
+
+}  // namespace tessera

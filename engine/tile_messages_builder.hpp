@@ -1,0 +1,19 @@
+// Packs rows into the tile-messages form: this build is the definition of the form, to which a build on a
+// device must be equal byte for byte.
+#pragma once
+#include <span>
+
+#include "engine/column_order.hpp"
+#include "kernels/csr_view.hpp"
+#include "kernels/tile_messages.hpp"
+
+namespace tessera {
+
+/// Row i of the result is row `rows[i]` of `csr`, as in build_tile_composite. All tiles of `columns` must be
+/// narrow. Bins hold whole rows, in local order, of at most `bin_messages` (up to 65,535) messages. Throws
+/// ResourceError when a row sends more than that.
+template <class S>
+TileMessages<S> build_tile_messages(const CsrView<double>& csr, std::span<const VertexId> rows,
+                                    const ColumnOrder& columns, std::uint32_t bin_messages);
+
+}  // namespace tessera

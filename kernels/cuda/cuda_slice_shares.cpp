@@ -1,0 +1,105 @@
+#include "kernels/cuda/cuda_slice_shares.hpp"
+
+#include <algorithm>
+
+namespace tessera::cuda {
+namespace {
+
+/// In steps of a warp (a word a lane): what a slice, and 32 rows of it, cost beside their words.
+constexpr double kSliceSteps = 3, kRowsSteps = 1.5, kJointSteps = 4;
+
+double cost_of(const Slice& s) {
+  if (is_joint(s)) return kSliceSteps + kJointSteps + s.num_words;
+  const std::uint32_t blocks = (s.num_rows + kSliceLanes - 1) / kSliceLanes;
+  return kSliceSteps + blocks * (s.num_words + kRowsSteps);
+}
+
+/// Of loading a window, in the same unit.
+double cost_of(const Window& window, std::uint32_t input_bytes) { return window.size * input_bytes / 256.0; }
+
+class Dealer {
+ public:
+  Dealer(const Window* windows, std::uint64_t num_windows, const Slice* slices, std::uint32_t input_bytes)
+      : windows_(windows), num_windows_(num_windows), input_bytes_(input_bytes), cost_before_{0} {
+    const std::uint64_t num_slices = num_windows == 0 ? 0 : windows[num_windows].first_slice;
+    cost_before_.reserve(num_slices + 1);
+    for (std::uint64_t i = 0; i < num_slices; ++i)
+      cost_before_.push_back(cost_before_.back() + cost_of(slices[i]));
+  }
+
+  /// Blocks of at most this cost, if a slice and its window cost no more.
+  BlockShares deal(double most) const {
+    BlockShares result;
+    result.first_of_block.push_back(0);
+    double done = 0;
+    const auto end_block = [&] {
+      result.first_of_block.push_back(static_cast<std::uint32_t>(result.shares.size()));
+      done = 0;
+    };
+    for (std::uint64_t w = 0; w < num_windows_; ++w) {
+      const double load = cost_of(windows_[w], input_bytes_);
+      for (std::uint64_t first = windows_[w].first_slice; first < windows_[w + 1].first_slice;) {
+        if (done > 0 && done + 1.25 * load > most) end_block();
+        const std::uint64_t end = std::clamp(first_at(cost_before_[first] + most - done - load) - 1,
+                                             first + 1, windows_[w + 1].first_slice);
+        result.shares.push_back({.window = static_cast<std::uint32_t>(w)});
+        result.shares.back().first_slice[0] = first;
+        result.shares.back().first_slice[kShareWarps] = end;
+        done += load + cost_before_[end] - cost_before_[first];
+        first = end;
+      }
+    }
+    if (done > 0) end_block();
+    return result;
+  }
+
+  /// The least cost that num_blocks blocks can keep to, found by halving.
+  double least_cost(std::uint32_t num_blocks) const {
+    double total = cost_before_.back();
+    for (std::uint64_t w = 0; w < num_windows_; ++w) total += cost_of(windows_[w], input_bytes_);
+    double low = total / num_blocks, high = 2 * low + 1;
+    while (deal(high).num_blocks() > num_blocks) high *= 2;
+    for (int i = 0; i < 12; ++i) {
+      const double middle = (low + high) / 2;
+      (deal(middle).num_blocks() > num_blocks ? low : high) = middle;
+    }
+    return high;
+  }
+
+  /// A slice goes to the warp in whose part its middle lies.
+  void split_among_warps(WindowShare& share) const {
+    const double first = cost_before_[share.first_slice[0]];
+    const double each = (cost_before_[share.first_slice[kShareWarps]] - first) / kShareWarps;
+    for (unsigned warp = 1; warp < kShareWarps; ++warp) {
+      const double border = first + each * warp;
+      std::uint64_t slice = first_at(border);
+      if (slice > 0 && cost_before_[slice - 1] + cost_before_[slice] > 2 * border) --slice;
+      share.first_slice[warp] =
+          std::clamp(slice, share.first_slice[warp - 1], share.first_slice[kShareWarps]);
+    }
+  }
+
+ private:
+  /// The first slice that has at least this much before it.
+  std::uint64_t first_at(double cost) const {
+    return static_cast<std::uint64_t>(std::lower_bound(cost_before_.begin(), cost_before_.end(), cost) -
+                                      cost_before_.begin());
+  }
+
+  const Window* windows_;
+  const std::uint64_t num_windows_;
+  const std::uint32_t input_bytes_;
+  std::vector<double> cost_before_;  // of all slices before each one, and of all
+};
+
+}  // namespace
+
+BlockShares share_slices(const Window* windows, std::uint64_t num_windows, const Slice* slices,
+                         std::uint32_t num_blocks, std::uint32_t input_bytes) {
+  const Dealer dealer(windows, num_windows, slices, input_bytes);
+  BlockShares result = dealer.deal(dealer.least_cost(num_blocks));
+  for (WindowShare& share : result.shares) dealer.split_among_warps(share);
+  return result;
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,35 @@
+// Device memory as Buffers, and copies of host arrays in it.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/cuda/cuda_check.hpp"
+
+namespace tessera::cuda {
+
+/// Null for 0 bytes. Throws ResourceError with the figures when there is not enough.
+std::shared_ptr<void> allocate_device(std::size_t num_bytes);
+
+/// Uninitialised.
+template <class T>
+Buffer<T> device_buffer(std::size_t size) {
+  auto memory = allocate_device(checked_mul(size, sizeof(T)));
+  T* data = static_cast<T*>(memory.get());
+  return Buffer<T>(std::move(memory), data, size);
+}
+
+/// A copy of a host array in device memory.
+template <class T>
+Buffer<T> on_device(std::span<const T> host) {
+  Buffer<T> device = device_buffer<T>(host.size());
+  if (!host.empty())
+    TESSERA_CUDA_CALL(cudaMemcpy(device.data(), host.data(), host.size_bytes(), cudaMemcpyHostToDevice));
+  return device;
+}
+template <class T>
+Buffer<T> on_device(const Buffer<T>& host) {
+  return on_device(host.span());
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,83 @@
+// Tile-composite in two streaming passes, as kernels see it ("tile-messages"): where the paper adds a tile's
+// sums to y at once (3.1), here every sum of a row inside a tile is a message. Pass 1 multiplies tile by tile
+// and writes the messages; they lie bin by bin, a bin being some rows. Pass 2 adds the messages of every row.
+// Both passes are the same operation: a window of the input vector (a tile's part of x, a bin's messages) is
+// small enough for the fastest memory, and slices of rows list what to add by 16-bit offsets into
+// it. No sum is added to by two slices, so nothing is atomic and the bits never change.
+//
+// Messages are rounded to S. The value of a row follows from the row and the tiles' borders alone, not from
+// bins, ranks or devices.
+#pragma once
+#include "kernels/base/host_device.hpp"
+#include "kernels/base/types.hpp"
+
+namespace tessera {
+
+/// Threads of a warp: rows of a slice, and accumulator pairs of a long row.
+inline constexpr std::uint32_t kSliceLanes = 32;
+/// From this many elements a row has a slice of its own.
+inline constexpr std::uint32_t kJointLength = 128;
+/// Rows of up to kShortWords words (pairs of elements) lie in slices of one width, kShortSliceRows at most;
+/// longer rows 32 to a slice, as wide as the longest.
+inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256;
+/// Elements of one message; longer pieces send several. Doubled for rows of very many pieces.
+inline constexpr std::uint32_t kMessageElements = 1024;
+/// A row sends at most so many messages beyond one a tile.
+inline constexpr std::uint32_t kMostExtraMessages = 8192;
+/// Messages of a bin start at a multiple of this.
+inline constexpr std::uint32_t kBinAlignment = 32;
+
+/// Part of the input vector; offsets are relative to first_in, and offset `size` stands for 0 (padding).
+struct Window {
+  std::uint64_t first_in = 0;
+  std::uint64_t first_slice = 0;
+  std::uint32_t size = 0;
+};
+
+/// One warp's task. Elements lie in pairs: a word is two 16-bit offsets that follow each other in a row.
+///  - num_rows rows, a thread each: the even and the odd elements in an accumulator each, in order, which are
+///    added at the end.
+///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
+///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
+struct Slice {
+  std::uint64_t first_word = 0;
+  std::uint32_t first_out = 0;  ///< the sum of row r goes to out[first_out + r]
+  std::uint16_t num_words = 0;  ///< of a row; of a lane of a joint row
+  std::uint16_t num_rows = 0;
+};
+TESSERA_HD inline bool is_joint(const Slice& s) { return s.num_rows == 0; }
+TESSERA_HD inline std::uint32_t rows_of(const Slice& s) { return is_joint(s) ? 1u : s.num_rows; }
+TESSERA_HD inline std::uint32_t words_of(const Slice& s) {
+  return std::uint32_t{s.num_words} * (is_joint(s) ? kSliceLanes : s.num_rows);
+}
+
+/// Position of element k of row `row` of a slice. The layout formula, written once: blocks of 32 rows, the
+/// last maybe smaller, follow each other; in a block the k-th words of all rows lie side by side.
+TESSERA_HD inline EdgeOffset slice_element(const Slice& s, std::uint32_t row, std::uint32_t k) {
+  if (is_joint(s)) return 2 * s.first_word + k;
+  const std::uint32_t first_row = row / kSliceLanes * kSliceLanes, left = s.num_rows - first_row;
+  const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes;
+  return 2 * (s.first_word + std::uint64_t{first_row} * s.num_words + k / 2 * height + row - first_row) +
+         k % 2;
+}
+
+/// Pass 1: windows are tiles, out are messages. Pass 2: windows are bins, out are positions in row_ids.
+template <class S>
+struct SlicePassView {
+  const Window* windows = nullptr;  ///< num_windows and one more: first_slice of it ends the list
+  std::uint64_t num_windows = 0;
+  const Slice* slices = nullptr;
+  const std::uint16_t* offsets = nullptr;
+  const S* values = nullptr;  ///< parallel to offsets; null when all are 1 (always in pass 2)
+};
+
+template <class S>
+struct TileMessagesView {
+  std::uint64_t num_rows = 0;      ///< length of y
+  std::uint64_t num_slots = 0;     ///< length of x
+  std::uint64_t num_messages = 0;  ///< with the gaps that alignment leaves
+  SlicePassView<S> tiles, bins;
+  const VertexId* row_ids = nullptr;  ///< rows with elements, bin by bin, most messages first
+};
+
+}  // namespace tessera

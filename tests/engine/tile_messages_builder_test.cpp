@@ -1,0 +1,133 @@
+// The tile-messages form against the matrix it was made of: every element once, sums as documented, and a
+// product that is right.
+#include "engine/tile_messages_builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/slice_builder.hpp"
+#include "kernels/backend.hpp"
+#include "kernels/base/error.hpp"
+#include "tests/support/random_matrix.hpp"
+
+namespace tessera {
+namespace {
+
+using test::random_matrix;
+using test::RandomMatrix;
+
+std::vector<VertexId> all_rows(const RandomMatrix& a) {
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  return rows;
+}
+ColumnOrder narrow_order(const RandomMatrix& a, std::uint32_t tile_columns) {
+  return order_columns_by_length(a.column_lengths(), tile_columns, ~std::uint32_t{0}, Remainder::narrow);
+}
+
+struct Shape {
+  std::uint64_t rows, cols;
+  double mean_length;
+  bool weighted;
+  std::uint32_t tile_columns, bin_messages;
+};
+const Shape kShapes[] = {{500, 700, 12, false, 64, 200},   {500, 700, 12, true, 63, 77},
+                         {40, 9000, 4000, true, 8000, 90}, {1, 40, 5, false, 8, 100},
+                         {40, 1, 1, true, 8, 2},           {3000, 3000, 2, false, 1000, 65535}};
+
+class TileMessagesBuilder : public testing::TestWithParam<Shape> {};
+
+TEST_P(TileMessagesBuilder, TheProductIsThatOfTheMatrix) {
+  const Shape shape = GetParam();
+  const RandomMatrix a = random_matrix(3, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+  const ColumnOrder columns = narrow_order(a, shape.tile_columns);
+  const auto backend = make_backend<double>("cpu");
+  for (const unsigned k : {1u, 3u}) {
+    std::vector<double> by_column(a.num_cols * k);
+    for (std::size_t i = 0; i < by_column.size(); ++i) by_column[i] = 1.0 / static_cast<double>(1 + i % 37);
+    Buffer<double> x(columns.num_slots * k), y(a.num_rows * k);
+    std::fill(x.begin(), x.end(), 0.0);
+    std::fill(y.begin(), y.end(), -7.0);
+    for (std::uint64_t c = 0; c < a.num_cols; ++c)
+      if (columns.slot_of_column[c] != kNoVertex)
+        for (unsigned q = 0; q < k; ++q) x[columns.slot_of_column[c] * k + q] = by_column[c * k + q];
+    const auto rows = all_rows(a);
+    const auto matrix =
+        backend->make_matrix(build_tile_messages<double>(a.view(), rows, columns, shape.bin_messages));
+    matrix->apply(x, y, k);
+    const CsrView<double> csr = a.view();
+    for (std::uint64_t row = 0; row < a.num_rows; ++row)
+      for (unsigned q = 0; q < k; ++q) {
+        double expected = 0;
+        for (EdgeOffset e = csr.row_offsets[row]; e < csr.row_offsets[row + 1]; ++e)
+          expected += (csr.values == nullptr ? 1.0 : csr.values[e]) * by_column[csr.col_indices[e] * k + q];
+        EXPECT_NEAR(y[row * k + q], expected, 1e-13 * (1 + expected)) << row;
+      }
+  }
+}
+
+TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
+  const Shape shape = GetParam();
+  const RandomMatrix a = random_matrix(4, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+  const auto rows = all_rows(a);
+  const auto form =
+      build_tile_messages<float>(a.view(), rows, narrow_order(a, shape.tile_columns), shape.bin_messages);
+  std::uint64_t elements = 0, next_word = 0;
+  std::vector<int> message_written(form.num_messages, 0);
+  for (std::uint64_t w = 0; w < form.tiles.num_windows(); ++w)
+    for (std::uint64_t i = form.tiles.windows[w].first_slice; i < form.tiles.windows[w + 1].first_slice;
+         ++i) {
+      const Slice& s = form.tiles.slices[i];
+      EXPECT_EQ(s.first_word, next_word);
+      next_word += aligned_words(s);
+      for (std::uint64_t at = 2 * s.first_word; at < 2 * next_word; ++at) {
+        EXPECT_LE(form.tiles.offsets[at], form.tiles.windows[w].size);
+        elements += form.tiles.offsets[at] < form.tiles.windows[w].size;
+      }
+      for (std::uint32_t r = 0; r < rows_of(s); ++r) ++message_written[s.first_out + r];
+    }
+  EXPECT_EQ(elements, a.view().num_nonzeros());
+  EXPECT_EQ(form.tiles.offsets.size(), 2 * next_word);
+  // Pass 2 reads each message once; what lies between bins is neither written nor read.
+  std::vector<int> message_read(form.num_messages, 0);
+  for (std::uint64_t w = 0; w < form.bins.num_windows(); ++w) {
+    const Window& bin = form.bins.windows[w];
+    EXPECT_LE(bin.size, shape.bin_messages);
+    for (std::uint64_t i = bin.first_slice; i < form.bins.windows[w + 1].first_slice; ++i) {
+      const Slice& s = form.bins.slices[i];
+      for (std::uint64_t at = 2 * s.first_word; at < 2 * (s.first_word + words_of(s)); ++at)
+        if (form.bins.offsets[at] < bin.size) ++message_read[bin.first_in + form.bins.offsets[at]];
+    }
+  }
+  EXPECT_EQ(message_read, message_written);
+  EXPECT_LE(*std::max_element(message_read.begin(), message_read.end()), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TileMessagesBuilder, testing::ValuesIn(kShapes));
+
+/// A row's sum must not depend on the rows beside it.
+TEST(TileMessagesRows, ARowAloneHasTheBitsThatItHasAmongOthers) {
+  const RandomMatrix a = random_matrix(5, 300, 4000, 150, true);
+  const ColumnOrder columns = narrow_order(a, 500);
+  const auto backend = make_backend<float>("cpu");
+  Buffer<float> x(columns.num_slots);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0f / static_cast<float>(3 + i % 101);
+  Buffer<double> all(a.num_rows), one(1);
+  backend->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, 1000))->apply(x, all, 1);
+  for (VertexId row = 0; row < a.num_rows; row += 7) {
+    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, 65535))
+        ->apply(x, one, 1);
+    EXPECT_EQ(one[0], all[row]) << row;
+  }
+}
+
+TEST(TileMessagesRows, MoreMessagesThanABinHoldsAreRefused) {
+  const RandomMatrix a = random_matrix(6, 3, 400, 300, false);
+  const auto rows = all_rows(a);
+  const ColumnOrder columns = narrow_order(a, 10);
+  EXPECT_THROW(build_tile_messages<float>(a.view(), rows, columns, 5), ResourceError);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -126,7 +126,9 @@ struct OperatorBuilder {
       op.stats_.num_workloads = matrix.workloads.size();
       op.matrix_ = backend.make_matrix(std::move(matrix));
     } else if (op.plan_.kernel == KernelKind::tile_messages) {
-      auto matrix = build_tile_messages<S>(csr, rows, columns, backend.tiling_limits().bin_messages);
+      const TilingLimits limits = backend.tiling_limits();
+      const std::uint32_t bin = limits.bin_messages / (csr.num_nonzeros() < limits.bin_nonzeros ? 2 : 1);
+      auto matrix = build_tile_messages<S>(csr, rows, columns, bin);
       packing = matrix.stats;
       op.stats_.num_tiles = matrix.tiles.num_windows();
       op.stats_.num_workloads = matrix.tiles.slices.size() + matrix.bins.slices.size();

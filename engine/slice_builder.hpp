@@ -13,8 +13,8 @@ namespace tessera {
 /// Slices start at a multiple of this many words (32 bytes, what a device reads at once).
 inline constexpr std::uint64_t kSliceAlignment = 8;
 
-inline std::uint64_t aligned_words(const Slice& s) {
-  return (words_of(s) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
+inline std::uint64_t aligned_words(const Slice& s, std::uint32_t heads) {
+  return (words_of(s, heads) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
 }
 
 /// The slice at the head of `num_rows` rows, longest first: its shape alone.
@@ -33,34 +33,34 @@ Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
 }
 
 /// Appends slices for rows of `num_rows` lengths, longest first; the first row's sum goes to first_out.
-/// length_of(i): elements of row i, at least 1 and at most 65,535 * 2. num_words: where the next slice
-/// starts; grows.
+/// length_of(i): elements of row i, from 1 to 65,535. num_words: where the next slice starts; grows.
 template <class LengthOf>
 void append_slices(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
-                   std::vector<Slice>& slices, std::uint64_t& num_words) {
+                   std::uint32_t heads, std::vector<Slice>& slices, std::uint64_t& num_words) {
   for (std::uint64_t row = 0; row < num_rows;) {
     Slice slice = next_slice(num_rows - row, [&](std::uint64_t i) { return length_of(row + i); });
     slice.first_word = num_words;
     slice.first_out = static_cast<std::uint32_t>(first_out + row);
-    num_words += aligned_words(slice);
+    num_words += aligned_words(slice, heads);
     row += rows_of(slice);
     slices.push_back(slice);
   }
 }
 
-/// Elements and padding of row `row` of a slice; element_of(k): its k-th offset.
+/// The words of row `row` of a slice, padding included; element_of(k): its k-th offset.
 template <class ElementOf>
-void fill_slice_row(const Slice& slice, std::uint32_t row, std::uint64_t length, std::uint16_t padding,
-                    const ElementOf& element_of, std::uint16_t* offsets) {
-  const std::uint32_t width = 2 * slice.num_words * (is_joint(slice) ? kSliceLanes : 1u);
-  for (std::uint32_t k = 0; k < width; ++k)
-    offsets[slice_element(slice, row, k)] = k < length ? element_of(k) : padding;
+void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uint32_t row, std::uint64_t length,
+                    std::uint32_t padding, const ElementOf& element_of, std::uint32_t* words) {
+  const std::uint32_t num_words = slice.num_words * (is_joint(slice) ? kSliceLanes : 1u);
+  const auto offset = [&](std::uint32_t k) { return k < length ? std::uint32_t{element_of(k)} : padding; };
+  for (std::uint32_t i = 0; i < num_words; ++i)
+    words[slice_word(slice, heads, row, i)] = offset(2 * i) | offset(2 * i + 1) << 16;
 }
 
 /// What alignment leaves behind a slice.
-inline void fill_slice_gap(const Slice& slice, std::uint16_t padding, std::uint16_t* offsets) {
-  std::fill(offsets + 2 * (slice.first_word + words_of(slice)),
-            offsets + 2 * (slice.first_word + aligned_words(slice)), padding);
+inline void fill_slice_gap(const Slice& slice, std::uint32_t heads, std::uint32_t* words) {
+  std::fill(words + slice.first_word + words_of(slice, heads),
+            words + slice.first_word + aligned_words(slice, heads), 0u);
 }
 
 }  // namespace tessera

@@ -175,7 +175,7 @@ class Builder {
     }
     pass.windows[parts.size()] = {.first_slice = num_slices};
     pass.slices = Buffer<Slice>(num_slices);
-    pass.offsets = Buffer<std::uint16_t>(2 * first_words.back());
+    pass.words = Buffer<std::uint32_t>(first_words.back());
     return first_words;
   }
 
@@ -188,31 +188,31 @@ class Builder {
       for (const Cell& cell : tiles_[t].cells)
         append_slices(
             cell.count, [&](std::uint64_t i) { return tiles_[t].messages[cell.first + i].length; },
-            cell.first_message, tiles_[t].slices, tiles_[t].num_words);
+            cell.first_message, kTileHeads, tiles_[t].slices, tiles_[t].num_words);
     });
     const auto first_words = join(tiles_, pass);
-    if (!pieces_.values16.empty()) pass.values = Buffer<S>(pass.offsets.size());
+    if (!pieces_.values16.empty()) pass.values = Buffer<S>(2 * pass.words.size());
     for_each(tiles_.size(), [&](std::uint64_t t) { fill_tile(t, first_words[t]); });
   }
 
   void fill_tile(std::uint64_t t, std::uint64_t first_word) {
     SlicePass<S>& pass = result_.tiles;
-    const auto padding = static_cast<std::uint16_t>(pass.windows[t].size);
     const RowPiece* message = tiles_[t].messages.data();
     Slice* out = pass.slices.data() + pass.windows[t].first_slice;
     for (Slice slice : tiles_[t].slices) {
       slice.first_word += first_word;
-      fill_slice_gap(slice, padding, pass.offsets.data());
+      fill_slice_gap(slice, kTileHeads, pass.words.data());
       if (!pass.values.empty())
-        std::fill_n(pass.values.data() + 2 * slice.first_word, 2 * aligned_words(slice), S{0});
+        std::fill_n(pass.values.data() + 2 * slice.first_word, 2 * aligned_words(slice, kTileHeads), S{0});
       for (std::uint32_t r = 0; r < rows_of(slice); ++r, ++message) {
         const std::uint16_t* from = pieces_.offsets16.data() + message->first;
         fill_slice_row(
-            slice, r, message->length, padding, [&](std::uint32_t k) { return from[k]; },
-            pass.offsets.data());
+            slice, kTileHeads, r, message->length, pass.windows[t].size,
+            [&](std::uint32_t k) { return from[k]; }, pass.words.data());
         if (!pass.values.empty())
           for (std::uint32_t k = 0; k < message->length; ++k)
-            pass.values[slice_element(slice, r, k)] = pieces_.values16[message->first + k];
+            pass.values[2 * slice_word(slice, kTileHeads, r, k / 2) + k % 2] =
+                pieces_.values16[message->first + k];
       }
       *out++ = slice;
     }
@@ -222,10 +222,7 @@ class Builder {
     std::vector<BinSlices> bins(num_bins());
     for_each(bins.size(), [&](std::uint64_t b) { rank_rows(b, bins[b]); });
     const auto first_words = join(bins, result_.bins);
-    std::vector<std::uint64_t> first_out(bins.size() + 1, 0);
-    for (std::size_t b = 0; b < bins.size(); ++b) first_out[b + 1] = first_out[b] + bins[b].rows.size();
-    result_.row_ids = Buffer<VertexId>(first_out.back());
-    for_each(bins.size(), [&](std::uint64_t b) { fill_bin(b, bins[b], first_words[b], first_out[b]); });
+    for_each(bins.size(), [&](std::uint64_t b) { fill_bin(b, bins[b], first_words[b]); });
   }
 
   void rank_rows(std::uint64_t b, BinSlices& bin) const {
@@ -234,10 +231,11 @@ class Builder {
     std::stable_sort(bin.rows.begin(), bin.rows.end(),
                      [&](VertexId u, VertexId v) { return counts_[u] > counts_[v]; });
     append_slices(
-        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, bin.slices, bin.num_words);
+        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, kBinHeads, bin.slices,
+        bin.num_words);
   }
 
-  void fill_bin(std::uint64_t b, BinSlices& bin, std::uint64_t first_word, std::uint64_t first_out) {
+  void fill_bin(std::uint64_t b, BinSlices& bin, std::uint64_t first_word) {
     SlicePass<S>& pass = result_.bins;
     const Window& window = pass.windows[b];
     // The bin's messages by row; tiles ascend, so each row's are in order.
@@ -251,18 +249,18 @@ class Builder {
         places[next[row - first_row_[b]]++] =
             static_cast<std::uint16_t>(cell->first_message + i - window.first_in);
       }
-    std::copy(bin.rows.begin(), bin.rows.end(), result_.row_ids.data() + first_out);
     Slice* out = pass.slices.data() + window.first_slice;
     const VertexId* row = bin.rows.data();
     for (Slice slice : bin.slices) {
       slice.first_word += first_word;
-      slice.first_out += static_cast<std::uint32_t>(first_out);
-      fill_slice_gap(slice, static_cast<std::uint16_t>(window.size), pass.offsets.data());
+      slice.first_out = 0;
+      fill_slice_gap(slice, kBinHeads, pass.words.data());
       for (std::uint32_t r = 0; r < rows_of(slice); ++r, ++row) {
         const std::uint16_t* from = places.data() + first[*row - first_row_[b]];
+        pass.words[slice_word(slice, kBinHeads, r, -1)] = *row;
         fill_slice_row(
-            slice, r, counts_[*row], static_cast<std::uint16_t>(window.size),
-            [&](std::uint32_t k) { return from[k]; }, pass.offsets.data());
+            slice, kBinHeads, r, counts_[*row], window.size, [&](std::uint32_t k) { return from[k]; },
+            pass.words.data());
       }
       *out++ = slice;
     }
@@ -275,8 +273,8 @@ class Builder {
       stats.num_row_pieces += tile.messages.size();
       for (const RowPiece& message : tile.messages) stats.num_nonzeros += message.length;
     }
-    stats.num_stored = result_.tiles.offsets.size();
-    stats.bytes = result_.tiles.bytes() + result_.bins.bytes() + result_.row_ids.size_bytes();
+    stats.num_stored = 2 * result_.tiles.words.size();
+    stats.bytes = result_.tiles.bytes() + result_.bins.bytes();
   }
 
   struct CellOfBin {

@@ -25,7 +25,9 @@ struct TilingLimits {
   std::uint32_t warp_width = 0;                       ///< rows or elements are padded to a multiple of this
   std::uint32_t max_active_warps = 0;                 ///< workloads that run at once (paper, algorithm 3)
   std::uint32_t max_dense_tiles = ~std::uint32_t{0};  ///< where each tile has a price of its own
-  std::uint32_t bin_messages = 65535;                 ///< tile-messages: messages of a bin
+  /// tile-messages: messages of a bin, at most; half as many for matrices below bin_nonzeros.
+  std::uint32_t bin_messages = 65535;
+  EdgeOffset bin_nonzeros = 0;
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 };
 

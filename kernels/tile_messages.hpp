@@ -11,15 +11,15 @@ template <class S>
 struct SlicePass {
   Buffer<Window> windows;
   Buffer<Slice> slices;
-  Buffer<std::uint16_t> offsets;
+  Buffer<std::uint32_t> words;
   Buffer<S> values;
 
   std::uint64_t num_windows() const { return windows.empty() ? 0 : windows.size() - 1; }
   std::uint64_t bytes() const {
-    return windows.size_bytes() + slices.size_bytes() + offsets.size_bytes() + values.size_bytes();
+    return windows.size_bytes() + slices.size_bytes() + words.size_bytes() + values.size_bytes();
   }
   SlicePassView<S> view() const {
-    return {windows.data(), num_windows(), slices.data(), offsets.data(),
+    return {windows.data(), num_windows(), slices.data(), words.data(),
             values.empty() ? nullptr : values.data()};
   }
 };
@@ -28,12 +28,9 @@ template <class S>
 struct TileMessages {
   std::uint64_t num_rows = 0, num_slots = 0, num_messages = 0;
   SlicePass<S> tiles, bins;
-  Buffer<VertexId> row_ids;
   PackingStats stats;
 
-  TileMessagesView<S> view() const {
-    return {num_rows, num_slots, num_messages, tiles.view(), bins.view(), row_ids.data()};
-  }
+  TileMessagesView<S> view() const { return {num_rows, num_slots, num_messages, tiles.view(), bins.view()}; }
 };
 
 }  // namespace tessera

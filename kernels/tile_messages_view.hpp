@@ -34,41 +34,52 @@ struct Window {
   std::uint32_t size = 0;
 };
 
-/// One warp's task. Elements lie in pairs: a word is two 16-bit offsets that follow each other in a row.
+/// One warp's task. A word is two 16-bit offsets that follow each other in a row, or a row's id.
 ///  - num_rows rows, a thread each: the even and the odd elements in an accumulator each, in order, which are
 ///    added at the end.
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
 struct Slice {
   std::uint64_t first_word = 0;
-  std::uint32_t first_out = 0;  ///< the sum of row r goes to out[first_out + r]
+  std::uint32_t first_out = 0;  ///< pass 1: the sum of row r goes to message first_out + r
   std::uint16_t num_words = 0;  ///< of a row; of a lane of a joint row
   std::uint16_t num_rows = 0;
 };
 TESSERA_HD inline bool is_joint(const Slice& s) { return s.num_rows == 0; }
 TESSERA_HD inline std::uint32_t rows_of(const Slice& s) { return is_joint(s) ? 1u : s.num_rows; }
-TESSERA_HD inline std::uint32_t words_of(const Slice& s) {
-  return std::uint32_t{s.num_words} * (is_joint(s) ? kSliceLanes : s.num_rows);
+
+/// Words of a row's id that lie before its offsets: the rows of pass 2 are named, the messages of pass 1
+/// counted.
+enum : std::uint32_t { kTileHeads = 0, kBinHeads = 1 };
+
+TESSERA_HD inline std::uint32_t words_of(const Slice& s, std::uint32_t heads) {
+  return is_joint(s) ? heads + s.num_words * kSliceLanes : (heads + s.num_words) * s.num_rows;
 }
 
-/// Position of element k of row `row` of a slice. The layout formula, written once: blocks of 32 rows, the
-/// last maybe smaller, follow each other; in a block the k-th words of all rows lie side by side.
-TESSERA_HD inline EdgeOffset slice_element(const Slice& s, std::uint32_t row, std::uint32_t k) {
-  if (is_joint(s)) return 2 * s.first_word + k;
+/// Position of word `word` of row `row` of a slice. The layout formula, written once: blocks of 32 rows, the
+/// last maybe smaller, follow each other; in a block the ids of all rows lie side by side, then their first
+/// words, their second, ...; word -1 is the id.
+TESSERA_HD inline std::uint64_t slice_word(const Slice& s, std::uint32_t heads, std::uint32_t row,
+                                           std::int64_t word) {
+  if (is_joint(s)) return s.first_word + heads + word;
   const std::uint32_t first_row = row / kSliceLanes * kSliceLanes, left = s.num_rows - first_row;
   const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes;
-  return 2 * (s.first_word + std::uint64_t{first_row} * s.num_words + k / 2 * height + row - first_row) +
-         k % 2;
+  return s.first_word + std::uint64_t{first_row} * (heads + s.num_words) + (heads + word) * height + row -
+         first_row;
+}
+/// Element k of a row lies in its word k / 2: the lower half if k is even.
+TESSERA_HD inline std::uint32_t offset_of(std::uint32_t word, std::uint32_t k) {
+  return k % 2 == 0 ? word & 0xffffu : word >> 16;
 }
 
-/// Pass 1: windows are tiles, out are messages. Pass 2: windows are bins, out are positions in row_ids.
+/// Pass 1: windows are tiles. Pass 2: windows are bins.
 template <class S>
 struct SlicePassView {
   const Window* windows = nullptr;  ///< num_windows and one more: first_slice of it ends the list
   std::uint64_t num_windows = 0;
   const Slice* slices = nullptr;
-  const std::uint16_t* offsets = nullptr;
-  const S* values = nullptr;  ///< parallel to offsets; null when all are 1 (always in pass 2)
+  const std::uint32_t* words = nullptr;
+  const S* values = nullptr;  ///< two a word; null when all are 1 (always in pass 2)
 };
 
 template <class S>
@@ -77,7 +88,6 @@ struct TileMessagesView {
   std::uint64_t num_slots = 0;     ///< length of x
   std::uint64_t num_messages = 0;  ///< with the gaps that alignment leaves
   SlicePassView<S> tiles, bins;
-  const VertexId* row_ids = nullptr;  ///< rows with elements, bin by bin, most messages first
 };
 
 }  // namespace tessera

@@ -1,5 +1,5 @@
 // The tile-messages product on the CPU: the definition of its result, pass by pass and slice by slice.
-#include <vector>
+#include <algorithm>
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
@@ -7,20 +7,21 @@
 namespace tessera::cpu {
 namespace {
 
-/// Vector q of a row's sum: two accumulators, or two a lane.
+/// A row's sum: two accumulators, or two a lane.
 template <class S>
-double row_sum(const SlicePassView<S>& pass, const Window& window, const Slice& s, std::uint32_t row,
-               const S* in, std::uint64_t num_vectors) {
+double row_sum(const SlicePassView<S>& pass, std::uint32_t heads, const Window& window, const Slice& s,
+               std::uint32_t row, const S* in, std::uint64_t num_vectors) {
   const std::uint32_t num_lanes = is_joint(s) ? kSliceLanes : 1;
   double lanes[kSliceLanes] = {};
   for (std::uint32_t lane = 0; lane < num_lanes; ++lane) {
     double sums[2] = {};
-    for (std::uint32_t word = 0; word < s.num_words; ++word)
+    for (std::uint32_t i = lane; i < s.num_words * num_lanes; i += num_lanes)
       for (std::uint32_t half = 0; half < 2; ++half) {
-        const EdgeOffset at = slice_element(s, row, 2 * (word * num_lanes + lane) + half);
-        if (pass.offsets[at] == window.size) continue;
-        const auto x = static_cast<double>(in[pass.offsets[at] * num_vectors]);
-        sums[half] += pass.values == nullptr ? x : static_cast<double>(pass.values[at]) * x;
+        const std::uint64_t at = slice_word(s, heads, row, i);
+        const std::uint32_t offset = offset_of(pass.words[at], half);
+        if (offset == window.size) continue;
+        const auto x = static_cast<double>(in[offset * num_vectors]);
+        sums[half] += pass.values == nullptr ? x : static_cast<double>(pass.values[2 * at + half]) * x;
       }
     lanes[lane] = sums[0] + sums[1];
   }
@@ -30,19 +31,19 @@ double row_sum(const SlicePassView<S>& pass, const Window& window, const Slice& 
   return lanes[0];
 }
 
-/// store(out, q, sum) for every row and vector of a pass.
+/// store(slice, row, q, sum) for every row and vector of a pass.
 template <class S, class Store>
-void run_pass(const SlicePassView<S>& pass, const S* in, unsigned num_vectors, const Store& store) {
+void run_pass(const SlicePassView<S>& pass, std::uint32_t heads, const S* in, unsigned num_vectors,
+              const Store& store) {
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::uint64_t w = 0; w < pass.num_windows; ++w) {
     const Window& window = pass.windows[w];
-    for (std::uint64_t i = window.first_slice; i < pass.windows[w + 1].first_slice; ++i) {
-      const Slice& s = pass.slices[i];
-      for (std::uint32_t row = 0; row < rows_of(s); ++row)
+    for (std::uint64_t i = window.first_slice; i < pass.windows[w + 1].first_slice; ++i)
+      for (std::uint32_t row = 0; row < rows_of(pass.slices[i]); ++row)
         for (unsigned q = 0; q < num_vectors; ++q)
-          store(std::uint64_t{s.first_out} + row, q,
-                row_sum(pass, window, s, row, in + window.first_in * num_vectors + q, num_vectors));
-    }
+          store(pass.slices[i], row, q,
+                row_sum(pass, heads, window, pass.slices[i], row, in + window.first_in * num_vectors + q,
+                        num_vectors));
   }
 }
 
@@ -51,13 +52,16 @@ void run_pass(const SlicePassView<S>& pass, const S* in, unsigned num_vectors, c
 template <class S>
 void spmv(const TileMessagesView<S>& a, const S* x, double* y, unsigned num_vectors) {
   Buffer<S> messages(a.num_messages * num_vectors);
-  run_pass(a.tiles, x, num_vectors, [&](std::uint64_t out, unsigned q, double sum) {
-    messages[out * num_vectors + q] = static_cast<S>(sum);
-  });
+  run_pass(a.tiles, kTileHeads, x, num_vectors,
+           [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
+             messages[(std::uint64_t{s.first_out} + row) * num_vectors + q] = static_cast<S>(sum);
+           });
   std::fill_n(y, a.num_rows * num_vectors, 0.0);
-  run_pass(a.bins, messages.data(), num_vectors, [&](std::uint64_t out, unsigned q, double sum) {
-    y[std::uint64_t{a.row_ids[out]} * num_vectors + q] = sum;
-  });
+  run_pass(a.bins, kBinHeads, messages.data(), num_vectors,
+           [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
+             const std::uint64_t id = a.bins.words[slice_word(s, kBinHeads, row, -1)];
+             y[id * num_vectors + q] = sum;
+           });
 }
 
 template void spmv(const TileMessagesView<float>&, const float*, double*, unsigned);

@@ -99,6 +99,7 @@ class CudaBackend : public Backend<S> {
             .max_active_warps = 4096,
             .max_dense_tiles = 12,
             .bin_messages = cuda::window_elements<S>(),
+            .bin_nonzeros = std::uint64_t{1} << 27,
             .prefers_messages = true};
   }
   bool memory_is_host() const override { return false; }

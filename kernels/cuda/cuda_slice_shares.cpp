@@ -1,12 +1,16 @@
 #include "kernels/cuda/cuda_slice_shares.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::cuda {
 namespace {
 
 /// In steps of a warp (a word a lane): what a slice, and 32 rows of it, cost beside their words.
-constexpr double kSliceSteps = 3, kRowsSteps = 1.5, kJointSteps = 4;
+constexpr double kSliceSteps = 1, kRowsSteps = 1, kJointSteps = 4;
+
+/// A block that takes fewer steps spends its time on loading windows.
+constexpr double kStepsOfBlock = 5000, kMostRounds = 6;
 
 double cost_of(const Slice& s) {
   if (is_joint(s)) return kSliceSteps + kJointSteps + s.num_words;
@@ -15,12 +19,17 @@ double cost_of(const Slice& s) {
 }
 
 /// Of loading a window, in the same unit.
-double cost_of(const Window& window, std::uint32_t input_bytes) { return window.size * input_bytes / 256.0; }
+double cost_of(const Window& window, std::uint32_t input_bytes) { return window.size * input_bytes / 128.0; }
 
 class Dealer {
  public:
-  Dealer(const Window* windows, std::uint64_t num_windows, const Slice* slices, std::uint32_t input_bytes)
-      : windows_(windows), num_windows_(num_windows), input_bytes_(input_bytes), cost_before_{0} {
+  Dealer(const Window* windows, std::uint64_t num_windows, const Slice* slices, unsigned num_warps,
+         std::uint32_t input_bytes)
+      : windows_(windows),
+        num_windows_(num_windows),
+        num_warps_(num_warps),
+        input_bytes_(input_bytes),
+        cost_before_{0} {
     const std::uint64_t num_slices = num_windows == 0 ? 0 : windows[num_windows].first_slice;
     cost_before_.reserve(num_slices + 1);
     for (std::uint64_t i = 0; i < num_slices; ++i)
@@ -44,7 +53,7 @@ class Dealer {
                                              first + 1, windows_[w + 1].first_slice);
         result.shares.push_back({.window = static_cast<std::uint32_t>(w)});
         result.shares.back().first_slice[0] = first;
-        result.shares.back().first_slice[kShareWarps] = end;
+        result.shares.back().first_slice[num_warps_] = end;
         done += load + cost_before_[end] - cost_before_[first];
         first = end;
       }
@@ -53,11 +62,15 @@ class Dealer {
     return result;
   }
 
+  double total() const {
+    double sum = cost_before_.back();
+    for (std::uint64_t w = 0; w < num_windows_; ++w) sum += cost_of(windows_[w], input_bytes_);
+    return sum;
+  }
+
   /// The least cost that num_blocks blocks can keep to, found by halving.
   double least_cost(std::uint32_t num_blocks) const {
-    double total = cost_before_.back();
-    for (std::uint64_t w = 0; w < num_windows_; ++w) total += cost_of(windows_[w], input_bytes_);
-    double low = total / num_blocks, high = 2 * low + 1;
+    double low = total() / num_blocks, high = 2 * low + 1;
     while (deal(high).num_blocks() > num_blocks) high *= 2;
     for (int i = 0; i < 12; ++i) {
       const double middle = (low + high) / 2;
@@ -69,13 +82,12 @@ class Dealer {
   /// A slice goes to the warp in whose part its middle lies.
   void split_among_warps(WindowShare& share) const {
     const double first = cost_before_[share.first_slice[0]];
-    const double each = (cost_before_[share.first_slice[kShareWarps]] - first) / kShareWarps;
-    for (unsigned warp = 1; warp < kShareWarps; ++warp) {
+    const double each = (cost_before_[share.first_slice[num_warps_]] - first) / num_warps_;
+    for (unsigned warp = 1; warp < num_warps_; ++warp) {
       const double border = first + each * warp;
       std::uint64_t slice = first_at(border);
       if (slice > 0 && cost_before_[slice - 1] + cost_before_[slice] > 2 * border) --slice;
-      share.first_slice[warp] =
-          std::clamp(slice, share.first_slice[warp - 1], share.first_slice[kShareWarps]);
+      share.first_slice[warp] = std::clamp(slice, share.first_slice[warp - 1], share.first_slice[num_warps_]);
     }
   }
 
@@ -88,6 +100,7 @@ class Dealer {
 
   const Window* windows_;
   const std::uint64_t num_windows_;
+  const unsigned num_warps_;
   const std::uint32_t input_bytes_;
   std::vector<double> cost_before_;  // of all slices before each one, and of all
 };
@@ -95,9 +108,11 @@ class Dealer {
 }  // namespace
 
 BlockShares share_slices(const Window* windows, std::uint64_t num_windows, const Slice* slices,
-                         std::uint32_t num_blocks, std::uint32_t input_bytes) {
-  const Dealer dealer(windows, num_windows, slices, input_bytes);
-  BlockShares result = dealer.deal(dealer.least_cost(num_blocks));
+                         unsigned num_multiprocessors, unsigned num_warps, std::uint32_t input_bytes) {
+  const Dealer dealer(windows, num_windows, slices, num_warps, input_bytes);
+  const std::uint32_t at_once = num_multiprocessors * (kMostWarps / num_warps);
+  const double rounds = std::clamp(std::floor(dealer.total() / at_once / kStepsOfBlock), 1.0, kMostRounds);
+  BlockShares result = dealer.deal(dealer.least_cost(at_once * static_cast<std::uint32_t>(rounds)));
   for (WindowShare& share : result.shares) dealer.split_among_warps(share);
   return result;
 }

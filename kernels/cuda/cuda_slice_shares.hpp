@@ -8,11 +8,11 @@
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kShareWarps = 32;
+inline constexpr unsigned kMostWarps = 32;
 
 /// What one block does in one window: warp i takes the slices [first_slice[i], first_slice[i + 1]).
 struct WindowShare {
-  std::uint64_t first_slice[kShareWarps + 1] = {};
+  std::uint64_t first_slice[kMostWarps + 1] = {};
   std::uint32_t window = 0;
 };
 
@@ -23,8 +23,9 @@ struct BlockShares {
   std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(first_of_block.size() - 1); }
 };
 
-/// For at most num_blocks blocks. input_bytes: sizeof an element of the window.
+/// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Large matrices get several rounds
+/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window.
 BlockShares share_slices(const Window* windows, std::uint64_t num_windows, const Slice* slices,
-                         std::uint32_t num_blocks, std::uint32_t input_bytes);
+                         unsigned num_multiprocessors, unsigned num_warps, std::uint32_t input_bytes);
 
 }  // namespace tessera::cuda

@@ -45,10 +45,17 @@ struct SliceShares {
   std::uint32_t largest_window = 0;
 };
 
-/// Elements of a window that fits in shared memory beside the rings; with the zero, a multiple of 16 bytes.
+/// Elements of a window that fits in shared memory beside the rings of 1,024 threads; with the zero, a
+/// multiple of 16 bytes.
 template <class S>
 constexpr std::uint32_t window_elements() {
   return 160 * 1024 / sizeof(S) - 1;
+}
+/// Threads of a block. Windows of half the size leave room for two blocks of 512 on a multiprocessor, of
+/// which one loads while the other sums.
+template <class S>
+constexpr unsigned threads_for(std::uint32_t largest_window) {
+  return largest_window > window_elements<S>() / 2 ? 1024 : 512;
 }
 
 /// x as above, y likewise; messages: num_messages * num_vectors to work with.

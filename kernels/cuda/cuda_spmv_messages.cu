@@ -10,9 +10,8 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr unsigned kThreads = 1024, kWarp = 32, kWarps = kThreads / kWarp;
-static_assert(kWarps == kShareWarps);
-constexpr unsigned kRingBytes = kWarps * kRingWords * 4;
+constexpr unsigned kWarp = 32;
+TESSERA_HD constexpr unsigned ring_bytes(unsigned threads) { return threads / kWarp * kRingWords * 4; }
 
 template <class S>
 struct PassArgs {
@@ -22,19 +21,21 @@ struct PassArgs {
   const S* in;
 };
 
-/// Where a pass puts its sums.
+/// Where a pass puts its sums; kHeads: whether rows are named by an id in the stream.
 template <class S>
 struct ToMessages {
+  static constexpr std::uint32_t kHeads = kTileHeads;
   S* messages;
-  __device__ void operator()(std::uint64_t out, double sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    __stcs(messages + out * num_vectors + q, static_cast<S>(sum));
+  __device__ void operator()(std::uint64_t message, double sum, unsigned q = 0,
+                             unsigned num_vectors = 1) const {
+    __stcs(messages + message * num_vectors + q, static_cast<S>(sum));
   }
 };
 struct ToRows {
-  const VertexId* row_ids;
+  static constexpr std::uint32_t kHeads = kBinHeads;
   double* y;
-  __device__ void operator()(std::uint64_t out, double sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    y[std::uint64_t{row_ids[out]} * num_vectors + q] = sum;
+  __device__ void operator()(std::uint64_t row, double sum, unsigned q = 0, unsigned num_vectors = 1) const {
+    y[row * num_vectors + q] = sum;
   }
 };
 
@@ -47,7 +48,7 @@ __device__ inline double add_lanes(double sum) {
 }
 
 /// Starts the copy of a window into shared memory, with the zero behind it, as one group of the pipeline.
-template <class S>
+template <unsigned kThreads, class S>
 __device__ void start_window(const Window& window, const S* in, S* shared) {
   const S* from = in + window.first_in;
   constexpr unsigned kVector = 16 / sizeof(S);
@@ -93,32 +94,40 @@ struct TwoSums {
 /// What a warp has at hand for the slices of a window.
 template <bool kWeighted, class S, class Store>
 struct WarpWork {
+  static constexpr std::uint32_t kHeads = Store::kHeads;
   WordStream& stream;
   const S* values;  // of the stream's first word
   const S* window;
   unsigned lane;
   const Store& store;
 
-  /// kBlocks full blocks of 32 rows, kWords words each; the first word is at `position`.
+  /// kBlocks full blocks of 32 rows, kWords words each; `position` is that of the first block, `counted` the
+  /// number of its first row where rows have no id.
   template <unsigned kWords, unsigned kBlocks>
-  __device__ void full_blocks(std::uint32_t position, std::uint32_t first_out) {
-    stream.need(position, kBlocks * kWords * kWarp);
-    std::uint32_t words[kBlocks * kWords];
+  __device__ void full_blocks(std::uint32_t position, std::uint32_t counted) {
+    constexpr unsigned kStep = (kHeads + kWords) * kWarp;
+    stream.need(position, kBlocks * kStep);
+    position += lane;
+    std::uint32_t words[kBlocks][kWords], ids[kBlocks];
 #pragma unroll
-    for (unsigned i = 0; i < kBlocks * kWords; ++i) words[i] = stream.at(position + i * kWarp + lane);
+    for (unsigned b = 0; b < kBlocks; ++b) {
+      ids[b] = kHeads == 0 ? counted + b * kWarp + lane : stream.at(position + b * kStep);
+#pragma unroll
+      for (unsigned k = 0; k < kWords; ++k)
+        words[b][k] = stream.at(position + b * kStep + (kHeads + k) * kWarp);
+    }
 #pragma unroll
     for (unsigned b = 0; b < kBlocks; ++b) {
       TwoSums sums;
 #pragma unroll
       for (unsigned k = 0; k < kWords; ++k)
-        sums.add<kWeighted>(words[b * kWords + k], value_at(position + (b * kWords + k) * kWarp + lane),
-                            window);
-      store(first_out + b * kWarp + lane, sums.sum());
+        sums.add<kWeighted>(words[b][k], value_at(position + b * kStep + (kHeads + k) * kWarp), window);
+      store(ids[b], sums.sum());
     }
   }
 
-  /// `height` rows of any number of words; gives this lane's sums.
-  __device__ TwoSums block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words) {
+  /// One block of `height` rows, or one joint row, of any number of words; gives this lane's sum.
+  __device__ double sum_of_block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words) {
     constexpr unsigned kUnroll = 4;
     TwoSums sums;
     std::uint32_t k = 0;
@@ -135,37 +144,49 @@ struct WarpWork {
     if (k < num_words) stream.need(position, (num_words - k) * height);
     for (; k < num_words; ++k, position += height)
       if (lane < height) sums.add<kWeighted>(stream.at(position + lane), value_at(position + lane), window);
-    return sums;
+    return sums.sum();
+  }
+
+  /// The id of this lane's row of a block of `height` rows.
+  __device__ std::uint32_t id_of_row(std::uint32_t position, std::uint32_t height, std::uint32_t counted) {
+    if constexpr (kHeads == 0) return counted + lane;
+    stream.need(position, height);
+    return lane < height ? stream.at(position + lane) : 0;
+  }
+
+  __device__ void block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words,
+                        std::uint32_t counted) {
+    const std::uint32_t id = id_of_row(position, height, counted);
+    const double sum = sum_of_block(position + kHeads * height, height, num_words);
+    if (lane < height) store(id, sum);
   }
 
   template <unsigned kWords>
   __device__ void short_rows(const Slice& s, std::uint32_t position) {
-    constexpr unsigned kBlocks = kWords == 1 ? 4 : kWords == 2 ? 2 : 1;
+    constexpr unsigned kBlocks = kPieceWords / kWarp / (kHeads + kWords);
     std::uint32_t row = 0;
-    for (; row + kBlocks * kWarp <= s.num_rows; row += kBlocks * kWarp)
-      full_blocks<kWords, kBlocks>(position + row * kWords, s.first_out + row);
-    for (; row < s.num_rows; row += kWarp) {
-      const std::uint32_t height = min(kWarp, s.num_rows - row);
-      const TwoSums sums = block(position + row * kWords, height, kWords);
-      if (lane < height) store(s.first_out + row + lane, sums.sum());
-    }
+    if constexpr (kBlocks > 0)
+      for (; row + kBlocks * kWarp <= s.num_rows; row += kBlocks * kWarp)
+        full_blocks<kWords, kBlocks>(position + row * (kHeads + kWords), s.first_out + row);
+    for (; row < s.num_rows; row += kWarp)
+      block(position + row * (kHeads + kWords), min(kWarp, s.num_rows - row), kWords, s.first_out + row);
   }
 
   __device__ void slice(const Slice& s, std::uint32_t position) {
     if (is_joint(s)) {
-      const double sum = add_lanes(block(position, kWarp, s.num_words).sum());
-      if (lane == 0) store(s.first_out, sum);
+      const std::uint32_t id = id_of_row(position, 1, s.first_out);
+      const double sum = add_lanes(sum_of_block(position + kHeads, kWarp, s.num_words));
+      if (lane == 0) store(id, sum);
     } else if (s.num_words == 1) {
       short_rows<1>(s, position);
     } else if (s.num_words == 2) {
       short_rows<2>(s, position);
     } else if (s.num_words == 3) {
       short_rows<3>(s, position);
-    } else if (s.num_words == 4) {
-      short_rows<4>(s, position);
     } else {
-      const TwoSums sums = block(position, s.num_rows, s.num_words);
-      if (lane < s.num_rows) store(s.first_out + lane, sums.sum());
+      for (std::uint32_t row = 0; row < s.num_rows; row += kWarp)
+        block(position + row * (kHeads + s.num_words), min(kWarp, s.num_rows - row), s.num_words,
+              s.first_out + row);
     }
   }
 
@@ -189,29 +210,36 @@ __device__ void sum_slices(WarpWork<kWeighted, S, Store>& work, const Slice* sli
   }
 }
 
-template <bool kWeighted, class S, class Store>
-__global__ void __launch_bounds__(kThreads, 1) run_shares(PassArgs<S> args, Store store) {
+template <bool kWeighted, unsigned kThreads, class S, class Store>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs<S> args, Store store) {
   extern __shared__ __align__(16) unsigned char shared[];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   auto* ring = reinterpret_cast<std::uint32_t*>(shared) + warp * kRingWords;
-  S* window = reinterpret_cast<S*>(shared + kRingBytes);
+  S* window = reinterpret_cast<S*>(shared + ring_bytes(kThreads));
   const SlicePassView<S>& pass = args.pass;
-  const auto* words = reinterpret_cast<const std::uint32_t*>(pass.offsets);
   for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < args.first_of_block[blockIdx.x + 1]; ++i) {
     const WindowShare& share = args.shares[i];
     const std::uint64_t first = share.first_slice[warp], end = share.first_slice[warp + 1];
     const std::uint64_t first_word = first < end ? pass.slices[first].first_word : 0;
     const std::uint64_t end_word =
-        first < end ? pass.slices[end - 1].first_word + words_of(pass.slices[end - 1]) : 0;
+        first < end ? pass.slices[end - 1].first_word + words_of(pass.slices[end - 1], Store::kHeads) : 0;
     __syncthreads();  // the window before is no longer read
-    start_window(pass.windows[share.window], args.in, window);
-    WordStream stream(words + first_word, words + end_word, ring, lane);
+    start_window<kThreads>(pass.windows[share.window], args.in, window);
+    WordStream stream(pass.words + first_word, pass.words + end_word, ring, lane);
     __pipeline_wait_prior(2);  // the window, not the words
     __syncthreads();
     WarpWork<kWeighted, S, Store> work{stream, kWeighted ? pass.values + 2 * first_word : nullptr, window,
                                        lane, store};
     sum_slices(work, pass.slices, first, end, first_word);
   }
+}
+
+template <bool kWeighted, class S>
+__device__ inline double product(const SlicePassView<S>& pass, const Window& window, std::uint64_t element,
+                                 std::uint32_t offset, const S* in, unsigned num_vectors) {
+  if (offset == window.size) return 0;
+  const auto x = static_cast<double>(in[std::uint64_t{offset} * num_vectors]);
+  return kWeighted ? static_cast<double>(pass.values[element]) * x : x;
 }
 
 /// Several vectors: neighbouring threads take neighbouring vectors of a row, whose inputs lie side by side.
@@ -225,27 +253,24 @@ __device__ void sum_slice_block(const SlicePassView<S>& pass, const Window& wind
   for (std::uint32_t item = lane; item - lane < num_items; item += kWarp) {
     const std::uint32_t unit = joint ? lane : item / num_vectors;
     const std::uint32_t q = joint ? item / kWarp : item % num_vectors;
-    double sums[2] = {};
+    TwoSums sums;
     if (item < num_items)
-      for (std::uint32_t word = 0; word < s.num_words; ++word)
-#pragma unroll
-        for (std::uint32_t half = 0; half < 2; ++half) {
-          const EdgeOffset at =
-              slice_element(s, joint ? 0 : unit, 2 * (word * num_lanes + (joint ? unit : 0)) + half);
-          const std::uint32_t offset = pass.offsets[at];
-          const double x =
-              offset == window.size ? 0.0 : static_cast<double>(in[std::uint64_t{offset} * num_vectors + q]);
-          sums[half] += kWeighted ? static_cast<double>(pass.values[at]) * x : x;
-        }
-    double sum = sums[0] + sums[1];
-    if (joint) sum = add_lanes(sum);
-    if (item < num_items && (!joint || unit == 0))
-      store(s.first_out + (joint ? 0 : unit), sum, q, num_vectors);
+      for (std::uint32_t i = joint ? unit : 0; i < s.num_words * num_lanes; i += num_lanes) {
+        const std::uint64_t at = slice_word(s, Store::kHeads, joint ? 0 : unit, i);
+        const std::uint32_t word = pass.words[at];
+        sums.even += product<kWeighted>(pass, window, 2 * at, word & 0xffffu, in + q, num_vectors);
+        sums.odd += product<kWeighted>(pass, window, 2 * at + 1, word >> 16, in + q, num_vectors);
+      }
+    const double sum = joint ? add_lanes(sums.sum()) : sums.sum();
+    if (item >= num_items || (joint && unit > 0)) continue;
+    const std::uint32_t row = joint ? 0 : unit;
+    store(Store::kHeads == 0 ? s.first_out + row : pass.words[slice_word(s, Store::kHeads, row, -1)], sum, q,
+          num_vectors);
   }
 }
 
 template <bool kWeighted, class S, class Store>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(1024)
     run_shares_block(PassArgs<S> args, Store store, unsigned num_vectors) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < args.first_of_block[blockIdx.x + 1]; ++i) {
@@ -257,19 +282,27 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+template <bool kWeighted, unsigned kThreads, class S, class Store>
+void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& store) {
+  const auto bytes = static_cast<int>(ring_bytes(kThreads) + (shares.largest_window + 1) * sizeof(S));
+  TESSERA_CUDA_CALL(cudaFuncSetAttribute(run_shares<kWeighted, kThreads, S, Store>,
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  run_shares<kWeighted, kThreads>
+      <<<shares.num_blocks, kThreads, static_cast<std::size_t>(bytes)>>>(args, store);
+}
+
 template <bool kWeighted, class S, class Store>
 void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* in, const Store& store,
               unsigned num_vectors) {
   if (shares.num_blocks == 0) return;
   const PassArgs<S> args{pass, shares.shares, shares.first_of_block, in};
-  if (num_vectors > 1) {
-    run_shares_block<kWeighted><<<shares.num_blocks, kThreads>>>(args, store, num_vectors);
-  } else {
-    const auto bytes = static_cast<int>(kRingBytes + (shares.largest_window + 1) * sizeof(S));
-    TESSERA_CUDA_CALL(cudaFuncSetAttribute(run_shares<kWeighted, S, Store>,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    run_shares<kWeighted><<<shares.num_blocks, kThreads, static_cast<std::size_t>(bytes)>>>(args, store);
-  }
+  const unsigned threads = threads_for<S>(shares.largest_window);
+  if (num_vectors > 1)
+    run_shares_block<kWeighted><<<shares.num_blocks, threads>>>(args, store, num_vectors);
+  else if (threads == 1024)
+    launch<kWeighted, 1024>(args, shares, store);
+  else
+    launch<kWeighted, 512>(args, shares, store);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -279,7 +312,7 @@ template <class S>
 void spmv(const TileMessagesView<S>& a, const SliceShares& tile_shares, const SliceShares& bin_shares,
           const S* x, S* messages, double* y, unsigned num_vectors) {
   const ToMessages<S> to_messages{messages};
-  const ToRows to_rows{a.row_ids, y};
+  const ToRows to_rows{y};
   TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
   if (a.tiles.values != nullptr)
     run_pass<true>(a.tiles, tile_shares, x, to_messages, num_vectors);

@@ -13,17 +13,18 @@ namespace {
 template <class S>
 class DevicePass {
  public:
-  DevicePass(const SlicePass<S>& host, unsigned num_blocks) {
+  DevicePass(const SlicePass<S>& host, unsigned num_multiprocessors) {
+    for (std::uint64_t w = 0; w < host.num_windows(); ++w)
+      largest_window_ = std::max(largest_window_, host.windows[w].size);
     const BlockShares shares =
-        share_slices(host.windows.data(), host.num_windows(), host.slices.data(), num_blocks, sizeof(S));
+        share_slices(host.windows.data(), host.num_windows(), host.slices.data(), num_multiprocessors,
+                     threads_for<S>(largest_window_) / 32, sizeof(S));
     num_blocks_ = shares.num_blocks();
     shares_ = on_device(std::span<const WindowShare>(shares.shares));
     first_of_block_ = on_device(std::span<const std::uint32_t>(shares.first_of_block));
-    for (std::uint64_t w = 0; w < host.num_windows(); ++w)
-      largest_window_ = std::max(largest_window_, host.windows[w].size);
     pass_.windows = on_device(host.windows);
     pass_.slices = on_device(host.slices);
-    pass_.offsets = on_device(host.offsets);
+    pass_.words = on_device(host.words);
     pass_.values = on_device(host.values);
   }
   SlicePassView<S> view() const { return pass_.view(); }
@@ -42,13 +43,12 @@ class DevicePass {
 template <class S>
 class DeviceTileMessages : public Matrix<S> {
  public:
-  DeviceTileMessages(const TileMessages<S>& host, unsigned num_blocks)
+  DeviceTileMessages(const TileMessages<S>& host, unsigned num_multiprocessors)
       : num_rows_(host.num_rows),
         num_slots_(host.num_slots),
         num_messages_(host.num_messages),
-        tiles_(host.tiles, num_blocks),
-        bins_(host.bins, num_blocks),
-        row_ids_(on_device(host.row_ids)) {}
+        tiles_(host.tiles, num_multiprocessors),
+        bins_(host.bins, num_multiprocessors) {}
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= num_slots_ * num_vectors, "x is shorter than the matrix is wide");
@@ -57,23 +57,21 @@ class DeviceTileMessages : public Matrix<S> {
       messages_ = {};
       messages_ = device_buffer<S>(num_messages_ * num_vectors);
     }
-    const TileMessagesView<S> view{num_rows_,     num_slots_,   num_messages_,
-                                   tiles_.view(), bins_.view(), row_ids_.data()};
+    const TileMessagesView<S> view{num_rows_, num_slots_, num_messages_, tiles_.view(), bins_.view()};
     spmv(view, tiles_.shares(), bins_.shares(), x.data(), messages_.data(), y.data(), num_vectors);
   }
 
  private:
   std::uint64_t num_rows_, num_slots_, num_messages_;
   DevicePass<S> tiles_, bins_;
-  Buffer<VertexId> row_ids_;
   mutable Buffer<S> messages_;  // grown to the largest number of vectors used
 };
 
 }  // namespace
 
 template <class S>
-std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> host, unsigned num_blocks) {
-  return std::make_unique<DeviceTileMessages<S>>(host, num_blocks);
+std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> host, unsigned num_multiprocessors) {
+  return std::make_unique<DeviceTileMessages<S>>(host, num_multiprocessors);
 }
 
 template std::unique_ptr<Matrix<float>> make_tile_messages(TileMessages<float>, unsigned);

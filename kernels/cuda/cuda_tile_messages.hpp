@@ -6,7 +6,7 @@
 
 namespace tessera::cuda {
 
-/// Copies the form to the device and deals its slices to `num_blocks` blocks.
+/// Copies the form to the device and deals its slices to the multiprocessors.
 template <class S>
 std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> host, unsigned num_blocks);
 

@@ -80,15 +80,18 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
          ++i) {
       const Slice& s = form.tiles.slices[i];
       EXPECT_EQ(s.first_word, next_word);
-      next_word += aligned_words(s);
-      for (std::uint64_t at = 2 * s.first_word; at < 2 * next_word; ++at) {
-        EXPECT_LE(form.tiles.offsets[at], form.tiles.windows[w].size);
-        elements += form.tiles.offsets[at] < form.tiles.windows[w].size;
-      }
+      next_word += aligned_words(s, kTileHeads);
+      for (std::uint32_t r = 0; r < rows_of(s); ++r)
+        for (std::uint32_t word = 0; word < s.num_words * (is_joint(s) ? kSliceLanes : 1u); ++word)
+          for (std::uint32_t half = 0; half < 2; ++half) {
+            const auto offset = offset_of(form.tiles.words[slice_word(s, kTileHeads, r, word)], half);
+            EXPECT_LE(offset, form.tiles.windows[w].size);
+            elements += offset < form.tiles.windows[w].size;
+          }
       for (std::uint32_t r = 0; r < rows_of(s); ++r) ++message_written[s.first_out + r];
     }
   EXPECT_EQ(elements, a.view().num_nonzeros());
-  EXPECT_EQ(form.tiles.offsets.size(), 2 * next_word);
+  EXPECT_EQ(form.tiles.words.size(), next_word);
   // Pass 2 reads each message once; what lies between bins is neither written nor read.
   std::vector<int> message_read(form.num_messages, 0);
   for (std::uint64_t w = 0; w < form.bins.num_windows(); ++w) {
@@ -96,8 +99,12 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
     EXPECT_LE(bin.size, shape.bin_messages);
     for (std::uint64_t i = bin.first_slice; i < form.bins.windows[w + 1].first_slice; ++i) {
       const Slice& s = form.bins.slices[i];
-      for (std::uint64_t at = 2 * s.first_word; at < 2 * (s.first_word + words_of(s)); ++at)
-        if (form.bins.offsets[at] < bin.size) ++message_read[bin.first_in + form.bins.offsets[at]];
+      for (std::uint32_t r = 0; r < rows_of(s); ++r)
+        for (std::uint32_t word = 0; word < s.num_words * (is_joint(s) ? kSliceLanes : 1u); ++word)
+          for (std::uint32_t half = 0; half < 2; ++half) {
+            const auto offset = offset_of(form.bins.words[slice_word(s, kBinHeads, r, word)], half);
+            if (offset < bin.size) ++message_read[bin.first_in + offset];
+          }
     }
   }
   EXPECT_EQ(message_read, message_written);

@@ -41,4 +41,14 @@ set(CMAKE_CUDA_STANDARD 20)
 # As for the host (cmake/compile_flags.cmake): no fused multiply-add, so that bits agree.
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false")
 set(TESSERA_WITH_CUDA ON)
+
+# NCCL links the GPUs of several ranks; without it they talk through the host.
+set(TESSERA_WITH_NCCL OFF)
+find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
+if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+  set(TESSERA_WITH_NCCL ON)
+else()
+  message(STATUS "NCCL not found: several GPUs exchange vectors through the host")
+endif()
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "engine/exchange_plan.hpp"
 #include "engine/graph_stats.hpp"
 #include "engine/row_exchange.hpp"
 #include "engine/spmv_operator.hpp"
@@ -63,7 +64,7 @@ struct OperatorBuilder {
     op.rows_ = rows.distribution;
     op.inputs_ = inputs.distribution;
     op.num_slots_ = inputs.columns.num_slots;
-    op.input_slots_ = slots_of_inputs(inputs);
+    plan_inputs(op, inputs);
     make_matrix(op, loaded, row_lengths, inputs.columns);
     finish_stats(op);
     return op;
@@ -94,14 +95,24 @@ struct OperatorBuilder {
                                    sizeof(S) == 4 ? "use --precision f64 or " : ""));
   }
 
-  Buffer<VertexId> slots_of_inputs(const VectorSpace& inputs) const {
-    std::vector<VertexId> slots;
-    for (int r = 0; r < comm.size(); ++r)
-      for (VertexId v : inputs.distribution->of_rank(r).first(inputs.distribution->with_slot[r]))
-        slots.push_back(inputs.columns.slot_of_column[v]);
-    Buffer<VertexId> result = backend.template allocate<VertexId>(slots.size());
-    backend.upload(slots.data(), result.data(), slots.size() * sizeof(VertexId));
-    return result;
+  /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads.
+  static constexpr double kChunkShares[] = {1.0 / 16, 1.0 / 4, 1};
+  /// Below this many values from all ranks a chunk is mostly latency.
+  static constexpr std::uint64_t kValuesWorthChunks = std::uint64_t{1} << 22;
+
+  /// Plans the exchange and puts the slots of all inputs where the backend finds them.
+  void plan_inputs(SpmvOperator<S>& op, const VectorSpace& inputs) const {
+    const double whole[] = {1};
+    op.exchange_plan_ = plan_exchange(*inputs.distribution, inputs.columns, comm.rank(), whole);
+    op.input_slots_ = backend.template allocate<VertexId>(op.exchange_plan_.slots.size());
+    backend.upload(op.exchange_plan_.slots.data(), op.input_slots_.data(), op.input_slots_.size_bytes());
+    op.exchange_plan_.slots = {};
+    if (comm.size() == 1) return;
+    const bool chunks =
+        op.plan_.kernel == KernelKind::tile_messages && op.input_slots_.size() >= kValuesWorthChunks;
+    op.exchange_ = backend.make_exchange(
+        plan_exchange(*inputs.distribution, inputs.columns, comm.rank(),
+                      chunks ? std::span<const double>(kChunkShares) : std::span<const double>(whole)));
   }
 
   void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
@@ -132,7 +143,7 @@ struct OperatorBuilder {
       packing = matrix.stats;
       op.stats_.num_tiles = matrix.tiles.num_windows();
       op.stats_.num_workloads = matrix.tiles.slices.size() + matrix.bins.slices.size();
-      op.matrix_ = backend.make_matrix(std::move(matrix));
+      op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);
     } else {
       auto matrix = build_csr_matrix<S>(csr, rows, columns);
       packing = matrix.stats;
@@ -158,8 +169,8 @@ struct OperatorBuilder {
     // Each tile reads its part of x once and adds to y once a piece (read and write).
     stats.vector_bytes = ranks * op.num_slots_ * sizeof(S) + stats.num_row_pieces * 2 * sizeof(double);
     if (ranks > 1) {
-      const std::uint64_t mine = op.inputs_->with_slot[comm.rank()];
-      stats.exchanged_bytes = all_max(comm, (op.input_slots_.size() - mine) * sizeof(S));
+      const std::uint64_t received = op.exchange_plan_.count * (ranks - 1);
+      stats.exchanged_bytes = received * sizeof(S);
     }
     stats.row_imbalance = op.rows_->balance.row_imbalance;
     stats.nonzero_imbalance = op.rows_->balance.nonzero_imbalance;

@@ -1,6 +1,7 @@
 #include "engine/spmv_operator.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/graph_builder.hpp"
 #include "engine/operator_builder.hpp"
@@ -62,7 +63,8 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
 
 template <class S>
 Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
-  Buffer<S> x = backend_->template allocate<S>(num_slots_ * num_vectors);
+  // One slot more takes what fills up the exchange.
+  Buffer<S> x = backend_->template allocate<S>((num_slots_ + (comm_->size() > 1 ? 1 : 0)) * num_vectors);
   backend_->fill(x, S{0});
   return x;
 }
@@ -74,30 +76,44 @@ void SpmvOperator<S>::replicate(const Buffer<S>& local, const Buffer<S>* scale, 
     backend_->scatter_scaled(local, scale, input_slots_, input_slots_.size(), num_vectors, x);
     return;
   }
-  const std::uint64_t mine = inputs_->with_slot[comm_->rank()];
-  if (received_.size() < input_slots_.size() * num_vectors) {
-    received_ = backend_->template allocate<S>(input_slots_.size() * num_vectors);
-    send_ = backend_->template allocate<S>(mine * num_vectors);
-  }
-  backend_->scale_rows(local, scale, mine, num_vectors, send_);
-  backend_->synchronize();
-  std::vector<std::uint64_t> counts = inputs_->with_slot;
-  for (std::uint64_t& count : counts) count *= num_vectors;
-  exchange(mine * num_vectors, input_slots_.size() * num_vectors, counts);
-  backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+  if (exchange_ != nullptr) return exchange_->start(local, scale, x, num_vectors);
+  exchange_through_host(local, scale, x, num_vectors);
 }
 
 template <class S>
-void SpmvOperator<S>::exchange(std::uint64_t num_sent, std::uint64_t num_received,
-                               std::span<const std::uint64_t> counts) {
+void SpmvOperator<S>::exchange_through_host(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
+                                            unsigned num_vectors) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t num_sent = exchange_plan_.count * num_vectors;
+  const std::uint64_t num_received = num_sent * static_cast<std::uint64_t>(comm_->size());
+  if (received_.size() < num_received) {
+    received_ = backend_->template allocate<S>(num_received);
+    send_ = backend_->template allocate<S>(num_sent);
+    backend_->fill(send_, S{0});  // what fills up is sent, too
+  }
+  backend_->scale_rows(local, scale, exchange_plan_.num_mine, num_vectors, send_);
+  backend_->synchronize();
+  const std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()), num_sent);
   if (backend_->memory_is_host()) {
     all_gather<S>(*comm_, send_.span().first(num_sent), received_.span().first(num_received), counts);
-    return;
+  } else {
+    std::vector<S> mine(num_sent), all(num_received);
+    backend_->download(send_.data(), mine.data(), num_sent * sizeof(S));
+    all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
+    backend_->upload(all.data(), received_.data(), num_received * sizeof(S));
   }
-  std::vector<S> mine(num_sent), all(num_received);
-  backend_->download(send_.data(), mine.data(), num_sent * sizeof(S));
-  all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
-  backend_->upload(all.data(), received_.data(), num_received * sizeof(S));
+  backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+  host_exchange_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class S>
+const char* SpmvOperator<S>::exchange_kind() const {
+  return comm_->size() == 1 ? "none" : exchange_ == nullptr ? "host" : "device";
+}
+
+template <class S>
+double SpmvOperator<S>::exchange_seconds() const {
+  return exchange_ == nullptr ? host_exchange_seconds_ : exchange_->seconds();
 }
 
 template <class S>

@@ -51,6 +51,9 @@ class SpmvOperator {
   Communicator& comm() const { return *comm_; }
   const SpmvPlan& plan() const { return plan_; }
   const OperatorStats& stats() const { return stats_; }
+  /// How inputs go from rank to rank: "none" (one rank), "device" or "host"; and the seconds it took so far.
+  const char* exchange_kind() const;
+  double exchange_seconds() const;
   std::uint64_t num_rows() const { return rows_->vertices.size(); }  ///< of the whole matrix
   std::uint64_t num_local_rows() const { return rows_->of_rank(comm_->rank()).size(); }
   std::uint64_t num_local_inputs() const { return inputs_->of_rank(comm_->rank()).size(); }
@@ -74,17 +77,20 @@ class SpmvOperator {
 
  private:
   SpmvOperator() = default;
-  /// received_ = send_ of all ranks, in host memory on the way when the backend's is not.
-  void exchange(std::uint64_t num_sent, std::uint64_t num_received, std::span<const std::uint64_t> counts);
+  void exchange_through_host(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
+                             unsigned num_vectors);
   Backend<S>* backend_ = nullptr;
   Communicator* comm_ = nullptr;
   SpmvPlan plan_;
   OperatorStats stats_;
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
   std::uint64_t num_slots_ = 0;
-  Buffer<VertexId>
-      input_slots_;            // slots of all ranks' inputs that have one, rank after rank (backend memory)
-  Buffer<S> send_, received_;  // packed inputs, grown to the largest k used (several ranks only)
+  Buffer<VertexId> input_slots_;  // of all ranks' inputs, as they arrive (backend memory)
+  // Several ranks only: how inputs travel, from device to device or, without a link, through the host.
+  ExchangePlan exchange_plan_;
+  std::shared_ptr<Exchange<S>> exchange_;
+  double host_exchange_seconds_ = 0;
+  Buffer<S> send_, received_;  // packed inputs, grown to the largest k used
   std::unique_ptr<Matrix<S>> matrix_;
 
   template <class T>

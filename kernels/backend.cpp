@@ -18,6 +18,17 @@ std::vector<std::string> backend_names() {
 }
 
 template <class S>
+void Backend<S>::join(const std::string&, int, int) {
+  throw InternalError("the devices of this backend cannot be linked");
+}
+template <class S>
+std::shared_ptr<Exchange<S>> Backend<S>::make_exchange(ExchangePlan) {
+  return nullptr;
+}
+template class Backend<float>;
+template class Backend<double>;
+
+template <class S>
 std::unique_ptr<Backend<S>> make_backend(const std::string& name) {
 #ifdef TESSERA_HAVE_CUDA
   if (name == "cuda" || (name == "auto" && has_cuda_device())) return make_cuda_backend<S>();

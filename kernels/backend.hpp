@@ -14,6 +14,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/exact_sum.hpp"
+#include "kernels/exchange.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
 
@@ -76,7 +77,9 @@ class Backend {
   virtual void upload(const void* host, void* device, std::size_t num_bytes) = 0;
   virtual void download(const void* device, void* host, std::size_t num_bytes) = 0;
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) = 0;
-  virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) = 0;
+  /// exchange: what fills x, if it comes from make_exchange(); null else.
+  virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
+                                                 std::shared_ptr<Exchange<S>> exchange) = 0;
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
 
   virtual void fill(Buffer<S>& vector, S value) = 0;
@@ -111,6 +114,13 @@ class Backend {
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;
+  /// Links the devices of all ranks, so that values can go from one to the other. What link_id() gives on
+  /// rank 0 goes to join() on every rank; empty where devices cannot be linked.
+  virtual std::string link_id() { return {}; }
+  virtual void join(const std::string& id, int rank, int num_ranks);
+  /// Null where devices are not linked: then the caller moves values through the host. A plan of one chunk
+  /// makes every later product wait for the whole exchange.
+  virtual std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan);
   /// Waits until everything above is done.
   virtual void synchronize() = 0;
 };

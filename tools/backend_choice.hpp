@@ -6,9 +6,9 @@
 
 namespace tessera::cli {
 
-/// `asked` as --backend has it; the answer is "auto" or a backend that is there. Several processes run on the
-/// CPU: "auto" takes it, and "cuda" throws OptionError. Throws ResourceError for a device that does not
-/// answer.
-std::string backend_for(const std::string& asked, const Communicator& comm);
+/// `asked` as --backend has it; the answer is "auto" or a backend that is there, the same on every rank.
+/// Several processes take a GPU each: "auto" only if there are enough for all, else the CPU. Throws
+/// ResourceError for a device that does not answer or would be shared. Collective.
+std::string backend_for(const std::string& asked, Communicator& comm);
 
 }  // namespace tessera::cli

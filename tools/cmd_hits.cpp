@@ -72,7 +72,7 @@ HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) cons
 
 template <class S>
 HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& session) {
-  const auto backend = make_backend<S>(backend_);
+  const auto backend = make_run_backend<S>(session);
   if (update_ == HitsUpdate::block) {
     auto block = session.timed("pack", [&] {
       return SpmvOperator<S>::hits_block(graph, operator_options(session), *backend, session.comm());
@@ -80,7 +80,7 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
     release_edges(graph);
     describe<S>(session, {{"block", &block}});
     options.observer = observer(session);
-    return session.timed("iterate", [&] { return hits_block(block, options); });
+    return iterate<S>(session, {&block}, [&] { return hits_block(block, options); });
   }
   auto pair = session.timed("pack", [&] {
     return SpmvOperator<S>::in_and_out_edges(graph, operator_options(session), *backend, session.comm());
@@ -88,7 +88,8 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
   release_edges(graph);
   describe<S>(session, {{"in_edges", &pair.first}, {"out_edges", &pair.second}});
   options.observer = observer(session);
-  return session.timed("iterate", [&] { return hits(pair.first, pair.second, options); });
+  return iterate<S>(session, {&pair.first, &pair.second},
+                    [&] { return hits(pair.first, pair.second, options); });
 }
 
 int HitsCommand::run(Session& session) {

@@ -97,7 +97,7 @@ int PageRankCommand::run(Session& session) {
   check_solver_memory(graph, shape, session);
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
-    const auto backend = make_backend<S>(backend_);
+    const auto backend = make_run_backend<S>(session);
     std::vector<double> weights;
     auto op = session.timed("pack", [&] {
       weights = out_weights(graph, session.comm());
@@ -106,7 +106,7 @@ int PageRankCommand::run(Session& session) {
     release_edges(graph);
     describe<S>(session, {{"in_edges", &op}});
     options.observer = observer(session);  // its clock starts here
-    return session.timed("iterate", [&] { return pagerank(op, weights, options); });
+    return iterate<S>(session, {&op}, [&] { return pagerank(op, weights, options); });
   });
   session.report()["score_sum"] = result.sum;
   const Ranking ranking{.query = {}, .columns = {{"score", result.scores}}};

@@ -82,7 +82,7 @@ std::vector<std::string> RwrCommand::query_labels(Session& session) const {
 template <class S>
 std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexId>& queries,
                                          Session& session) {
-  const auto backend = make_backend<S>(backend_);
+  const auto backend = make_run_backend<S>(session);
   std::vector<double> weights;
   auto op = session.timed("pack", [&] {
     weights = out_weights(graph, session.comm());
@@ -94,7 +94,7 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
                            .stop = stop_,
                            .batch_size = batch_,
                            .observer = observer(session)};
-  return session.timed("iterate", [&] { return random_walk_restart(op, weights, queries, options); });
+  return iterate<S>(session, {&op}, [&] { return random_walk_restart(op, weights, queries, options); });
 }
 
 /// All queries together: the slowest decides.

@@ -45,7 +45,12 @@ void RankingCommand::add_solver_options() {
   for (const std::string& name : backend_names()) backends.push_back({name, name});
   options_.choice<std::string>(
       "backend", backend_, backends,
-      "device that computes; auto takes a GPU where one answers, and the CPU under mpirun");
+      "device that computes; auto takes a GPU where one answers, under mpirun one for each process");
+  options_.choice<ExchangeKind>(
+      "exchange", exchange_,
+      {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
+      "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
+      "through the host (mpi); auto takes nccl where it is built in");
   options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
                   "stop when a step changes the scores by no more, in --norm; absolute");
   options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/convergence.hpp"
+#include "engine/device_ranks.hpp"
 #include "engine/io/score_writer.hpp"
 #include "engine/spmv_operator.hpp"
 #include "tools/command.hpp"
@@ -27,6 +28,8 @@ struct StepCosts {
   std::uint64_t edges = 0, matrix_bytes = 0, vector_bytes = 0, exchanged_bytes = 0;
 };
 
+enum class ExchangeKind { automatic, nccl, mpi };
+
 class RankingCommand : public Command {
  protected:
   using Command::Command;
@@ -41,12 +44,25 @@ class RankingCommand : public Command {
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
   void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) const;
   OperatorOptions operator_options(Session& session) const;
+  /// The backend of this run, linked to those of the other ranks.
+  template <class S>
+  std::unique_ptr<Backend<S>> make_run_backend(Session& session) const;
   /// Puts plan, backend and operators into the report and the log.
   template <class S>
   void describe(Session& session,
                 std::initializer_list<std::pair<const char*, const SpmvOperator<S>*>> operators);
   void describe_one(Session& session, const char* name, const SpmvPlan& plan, const OperatorStats& stats);
   IterationObserver observer(Session& session);
+  /// Runs the algorithm `work`, which multiplies with `operators`, and reports its time and that of the
+  /// exchange.
+  template <class S, class F>
+  auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
+    auto result = session.timed("iterate", work);
+    double seconds = 0;
+    for (const SpmvOperator<S>* op : operators) seconds += op->exchange_seconds();
+    session.report()["exchange"] = {{"kind", (*operators.begin())->exchange_kind()}, {"seconds", seconds}};
+    return result;
+  }
   /// Writes scores and report, says how it went; the exit code. `error_bound` NaN: none known.
   int finish(Session& session, const IterationReport& report, double error_bound,
              std::span<const Ranking> rankings, const LabelTable& labels);
@@ -55,6 +71,7 @@ class RankingCommand : public Command {
   KernelKind kernel_ = KernelKind::automatic;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
+  ExchangeKind exchange_ = ExchangeKind::automatic;
   StopRule stop_;
   std::string output_;
   std::optional<std::uint64_t> top_;
@@ -65,6 +82,16 @@ class RankingCommand : public Command {
   void write_scores(Session& session, std::span<const Ranking> rankings, const LabelTable& labels) const;
   void say_result(const IterationReport& report, double error_bound, Session& session) const;
 };
+
+template <class S>
+std::unique_ptr<Backend<S>> RankingCommand::make_run_backend(Session& session) const {
+  auto backend = make_backend<S>(backend_);
+  if (session.comm().size() == 1 || backend->memory_is_host() || exchange_ == ExchangeKind::mpi)
+    return backend;
+  if (!link_devices(*backend, session.comm()) && exchange_ == ExchangeKind::nccl)
+    throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
+  return backend;
+}
 
 /// Gives back the memory of the edges once the matrix is packed; labels and sizes stay.
 void release_edges(Graph& graph);

@@ -52,7 +52,7 @@ class CpuBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
     return std::make_unique<CpuMatrix<S, TileComposite<S>>>(std::move(matrix));
   }
-  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) override {
+  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix, std::shared_ptr<Exchange<S>>) override {
     return std::make_unique<CpuMatrix<S, TileMessages<S>>>(std::move(matrix));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {

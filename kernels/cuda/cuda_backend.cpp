@@ -7,6 +7,9 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
+#ifdef TESSERA_HAVE_NCCL
+#include "kernels/cuda/nccl_exchange.hpp"
+#endif
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
@@ -114,9 +117,10 @@ class CudaBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) override {
     return std::make_unique<CudaTileComposite<S>>(std::move(matrix));
   }
-  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix) override {
-    return cuda::make_tile_messages(std::move(matrix),
-                                    static_cast<unsigned>(properties_.multiProcessorCount));
+  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
+                                         std::shared_ptr<Exchange<S>> exchange) override {
+    return cuda::make_tile_messages(matrix, static_cast<unsigned>(properties_.multiProcessorCount),
+                                    std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
     return std::make_unique<CudaCsr<S>>(std::move(matrix));
@@ -159,6 +163,16 @@ class CudaBackend : public Backend<S> {
                       Buffer<S>& out) override {
     cuda::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
   }
+#ifdef TESSERA_HAVE_NCCL
+  std::string link_id() override { return cuda::new_nccl_id(); }
+  void join(const std::string& id, int rank, int num_ranks) override {
+    group_ = std::make_shared<cuda::NcclGroup>(id, rank, num_ranks);
+  }
+  std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
+    if (group_ == nullptr) return nullptr;
+    return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));
+  }
+#endif
   void synchronize() override { TESSERA_CUDA_CALL(cudaDeviceSynchronize()); }
 
  private:
@@ -166,6 +180,9 @@ class CudaBackend : public Backend<S> {
     return buffer == nullptr ? nullptr : buffer->data();
   }
   cudaDeviceProp properties_{};
+#ifdef TESSERA_HAVE_NCCL
+  std::shared_ptr<cuda::NcclGroup> group_;
+#endif
 };
 
 }  // namespace

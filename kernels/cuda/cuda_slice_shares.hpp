@@ -24,8 +24,10 @@ struct BlockShares {
 };
 
 /// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Large matrices get several rounds
-/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window.
-BlockShares share_slices(const Window* windows, std::uint64_t num_windows, const Slice* slices,
-                         unsigned num_multiprocessors, unsigned num_warps, std::uint32_t input_bytes);
+/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window. A
+/// share names its window as `windows` counts.
+BlockShares share_slices(const Window* windows, std::uint64_t first_window, std::uint64_t end_window,
+                         const Slice* slices, unsigned num_multiprocessors, unsigned num_warps,
+                         std::uint32_t input_bytes);
 
 }  // namespace tessera::cuda

@@ -58,10 +58,14 @@ constexpr unsigned threads_for(std::uint32_t largest_window) {
   return largest_window > window_elements<S>() / 2 ? 1024 : 512;
 }
 
-/// x as above, y likewise; messages: num_messages * num_vectors to work with.
+/// Pass 1 of the tile-messages product, for the tiles of `shares`: writes their messages. x as above.
 template <class S>
-void spmv(const TileMessagesView<S>& a, const SliceShares& tile_shares, const SliceShares& bin_shares,
-          const S* x, S* messages, double* y, unsigned num_vectors);
+void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
+                   unsigned num_vectors);
+/// Pass 2: y: num_rows * num_vectors, overwritten.
+template <class S>
+void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
+                  std::uint64_t num_rows, unsigned num_vectors);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
 /// kSumChunk elements.

@@ -309,21 +309,27 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
 }  // namespace
 
 template <class S>
-void spmv(const TileMessagesView<S>& a, const SliceShares& tile_shares, const SliceShares& bin_shares,
-          const S* x, S* messages, double* y, unsigned num_vectors) {
-  const ToMessages<S> to_messages{messages};
-  const ToRows to_rows{y};
-  TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
-  if (a.tiles.values != nullptr)
-    run_pass<true>(a.tiles, tile_shares, x, to_messages, num_vectors);
+void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
+                   unsigned num_vectors) {
+  if (tiles.values != nullptr)
+    run_pass<true>(tiles, shares, x, ToMessages<S>{messages}, num_vectors);
   else
-    run_pass<false>(a.tiles, tile_shares, x, to_messages, num_vectors);
-  run_pass<false>(a.bins, bin_shares, messages, to_rows, num_vectors);
+    run_pass<false>(tiles, shares, x, ToMessages<S>{messages}, num_vectors);
 }
 
-template void spmv(const TileMessagesView<float>&, const SliceShares&, const SliceShares&, const float*,
-                   float*, double*, unsigned);
-template void spmv(const TileMessagesView<double>&, const SliceShares&, const SliceShares&, const double*,
-                   double*, double*, unsigned);
+template <class S>
+void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
+                  std::uint64_t num_rows, unsigned num_vectors) {
+  TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, num_rows * num_vectors * sizeof(double)));
+  run_pass<false>(bins, shares, messages, ToRows{y}, num_vectors);
+}
+
+template void send_messages(const SlicePassView<float>&, const SliceShares&, const float*, float*, unsigned);
+template void send_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
+                            unsigned);
+template void add_messages(const SlicePassView<float>&, const SliceShares&, const float*, double*,
+                           std::uint64_t, unsigned);
+template void add_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
+                           std::uint64_t, unsigned);
 
 }  // namespace tessera::cuda

@@ -4,36 +4,30 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/device_exchange.hpp"
 #include "kernels/cuda/device_memory.hpp"
 
 namespace tessera::cuda {
 namespace {
 
-/// A pass on the device, and how it is dealt to the multiprocessors.
+/// Some windows of a pass, dealt to the multiprocessors.
 template <class S>
-class DevicePass {
+class DeviceShares {
  public:
-  DevicePass(const SlicePass<S>& host, unsigned num_multiprocessors) {
-    for (std::uint64_t w = 0; w < host.num_windows(); ++w)
+  DeviceShares(const SlicePass<S>& host, std::uint64_t first_window, std::uint64_t end_window,
+               unsigned num_multiprocessors) {
+    for (std::uint64_t w = first_window; w < end_window; ++w)
       largest_window_ = std::max(largest_window_, host.windows[w].size);
-    const BlockShares shares =
-        share_slices(host.windows.data(), host.num_windows(), host.slices.data(), num_multiprocessors,
+    const BlockShares dealt =
+        share_slices(host.windows.data(), first_window, end_window, host.slices.data(), num_multiprocessors,
                      threads_for<S>(largest_window_) / 32, sizeof(S));
-    num_blocks_ = shares.num_blocks();
-    shares_ = on_device(std::span<const WindowShare>(shares.shares));
-    first_of_block_ = on_device(std::span<const std::uint32_t>(shares.first_of_block));
-    pass_.windows = on_device(host.windows);
-    pass_.slices = on_device(host.slices);
-    pass_.words = on_device(host.words);
-    pass_.values = on_device(host.values);
+    num_blocks_ = dealt.num_blocks();
+    shares_ = on_device(std::span<const WindowShare>(dealt.shares));
+    first_of_block_ = on_device(std::span<const std::uint32_t>(dealt.first_of_block));
   }
-  SlicePassView<S> view() const { return pass_.view(); }
-  SliceShares shares() const {
-    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_};
-  }
+  SliceShares view() const { return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_}; }
 
  private:
-  SlicePass<S> pass_;
   Buffer<WindowShare> shares_;
   Buffer<std::uint32_t> first_of_block_;
   std::uint32_t num_blocks_ = 0;
@@ -41,14 +35,31 @@ class DevicePass {
 };
 
 template <class S>
+SlicePass<S> pass_on_device(const SlicePass<S>& host) {
+  return {on_device(host.windows), on_device(host.slices), on_device(host.words), on_device(host.values)};
+}
+
+template <class S>
 class DeviceTileMessages : public Matrix<S> {
  public:
-  DeviceTileMessages(const TileMessages<S>& host, unsigned num_multiprocessors)
-      : num_rows_(host.num_rows),
+  DeviceTileMessages(const TileMessages<S>& host, unsigned num_multiprocessors,
+                     std::shared_ptr<Exchange<S>> exchange)
+      : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
+        num_rows_(host.num_rows),
         num_slots_(host.num_slots),
         num_messages_(host.num_messages),
-        tiles_(host.tiles, num_multiprocessors),
-        bins_(host.bins, num_multiprocessors) {}
+        tiles_(pass_on_device(host.tiles)),
+        bins_(pass_on_device(host.bins)),
+        bin_shares_(host.bins, 0, host.bins.num_windows(), num_multiprocessors) {
+    // One launch for the tiles that each chunk of the exchange completes.
+    std::uint64_t first = 0;
+    for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
+      std::uint64_t end = first;
+      while (end < host.tiles.num_windows() && is_ready(host.tiles.windows[end], chunk)) ++end;
+      tile_shares_.emplace_back(host.tiles, first, end, num_multiprocessors);
+      first = end;
+    }
+  }
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= num_slots_ * num_vectors, "x is shorter than the matrix is wide");
@@ -57,24 +68,39 @@ class DeviceTileMessages : public Matrix<S> {
       messages_ = {};
       messages_ = device_buffer<S>(num_messages_ * num_vectors);
     }
-    const TileMessagesView<S> view{num_rows_, num_slots_, num_messages_, tiles_.view(), bins_.view()};
-    spmv(view, tiles_.shares(), bins_.shares(), x.data(), messages_.data(), y.data(), num_vectors);
+    for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
+      if (exchange_ != nullptr) exchange_->wait_for(chunk);
+      send_messages(tiles_.view(), tile_shares_[chunk].view(), x.data(), messages_.data(), num_vectors);
+    }
+    add_messages(bins_.view(), bin_shares_.view(), messages_.data(), y.data(), num_rows_, num_vectors);
+    if (exchange_ != nullptr) exchange_->finish();
   }
 
  private:
+  std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
+  bool is_ready(const Window& tile, std::size_t chunk) const {
+    return chunk + 1 == num_chunks() || tile.first_in + tile.size <= exchange_->ready_slot(chunk);
+  }
+
+  std::shared_ptr<DeviceExchange<S>> exchange_;
   std::uint64_t num_rows_, num_slots_, num_messages_;
-  DevicePass<S> tiles_, bins_;
+  SlicePass<S> tiles_, bins_;
+  std::vector<DeviceShares<S>> tile_shares_;
+  DeviceShares<S> bin_shares_;
   mutable Buffer<S> messages_;  // grown to the largest number of vectors used
 };
 
 }  // namespace
 
 template <class S>
-std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> host, unsigned num_multiprocessors) {
-  return std::make_unique<DeviceTileMessages<S>>(host, num_multiprocessors);
+std::unique_ptr<Matrix<S>> make_tile_messages(const TileMessages<S>& host, unsigned num_multiprocessors,
+                                              std::shared_ptr<Exchange<S>> exchange) {
+  return std::make_unique<DeviceTileMessages<S>>(host, num_multiprocessors, std::move(exchange));
 }
 
-template std::unique_ptr<Matrix<float>> make_tile_messages(TileMessages<float>, unsigned);
-template std::unique_ptr<Matrix<double>> make_tile_messages(TileMessages<double>, unsigned);
+template std::unique_ptr<Matrix<float>> make_tile_messages(const TileMessages<float>&, unsigned,
+                                                           std::shared_ptr<Exchange<float>>);
+template std::unique_ptr<Matrix<double>> make_tile_messages(const TileMessages<double>&, unsigned,
+                                                            std::shared_ptr<Exchange<double>>);
 
 }  // namespace tessera::cuda

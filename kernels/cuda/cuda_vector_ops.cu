@@ -36,10 +36,10 @@ void fill(S* vector, std::uint64_t size, S value) {
 
 template <class S>
 void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                    unsigned num_vectors, S* out) {
+                    unsigned num_vectors, S* out, cudaStream_t stream) {
   if (count == 0) return;
-  scatter_kernel<<<num_blocks(count * num_vectors), kThreads>>>(vector, scale, slots, count, num_vectors,
-                                                                out);
+  scatter_kernel<<<num_blocks(count * num_vectors), kThreads, 0, stream>>>(vector, scale, slots, count,
+                                                                           num_vectors, out);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -112,7 +112,8 @@ ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale
 
 #define TESSERA_INSTANTIATE(S)                                                                             \
   template void fill(S*, std::uint64_t, S);                                                                \
-  template void scatter_scaled(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);          \
+  template void scatter_scaled(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*,           \
+                               cudaStream_t);                                                              \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, const ExactScale&, \
                                   bool, S*, std::uint64_t);                                                \

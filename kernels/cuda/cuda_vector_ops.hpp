@@ -2,6 +2,8 @@
 // but `restart_rows`, `kept` and results. See kernels/backend.hpp for what each operation means; the bits
 // are those of kernels/cpu/cpu_vector_ops.hpp.
 #pragma once
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,7 +18,7 @@ void fill(S* vector, std::uint64_t size, S value);
 /// scale may be null: then factors are 1; slots may be null: then out is filled in order.
 template <class S>
 void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                    unsigned num_vectors, S* out);
+                    unsigned num_vectors, S* out, cudaStream_t stream = nullptr);
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);

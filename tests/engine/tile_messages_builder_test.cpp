@@ -53,8 +53,8 @@ TEST_P(TileMessagesBuilder, TheProductIsThatOfTheMatrix) {
       if (columns.slot_of_column[c] != kNoVertex)
         for (unsigned q = 0; q < k; ++q) x[columns.slot_of_column[c] * k + q] = by_column[c * k + q];
     const auto rows = all_rows(a);
-    const auto matrix =
-        backend->make_matrix(build_tile_messages<double>(a.view(), rows, columns, shape.bin_messages));
+    const auto matrix = backend->make_matrix(
+        build_tile_messages<double>(a.view(), rows, columns, shape.bin_messages), nullptr);
     matrix->apply(x, y, k);
     const CsrView<double> csr = a.view();
     for (std::uint64_t row = 0; row < a.num_rows; ++row)
@@ -121,9 +121,10 @@ TEST(TileMessagesRows, ARowAloneHasTheBitsThatItHasAmongOthers) {
   Buffer<float> x(columns.num_slots);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0f / static_cast<float>(3 + i % 101);
   Buffer<double> all(a.num_rows), one(1);
-  backend->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, 1000))->apply(x, all, 1);
+  backend->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, 1000), nullptr)
+      ->apply(x, all, 1);
   for (VertexId row = 0; row < a.num_rows; row += 7) {
-    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, 65535))
+    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, 65535), nullptr)
         ->apply(x, one, 1);
     EXPECT_EQ(one[0], all[row]) << row;
   }

@@ -30,7 +30,7 @@ class ReportTest(ProgramTest):
         self.assertEqual(report["input"]["duplicate_edges"], 1)
         self.assertEqual(report["input"]["self_loops"], 1)
         self.assertEqual(report["input"]["file_bytes"], os.path.getsize(self.path("g")))
-        self.assertIn(report["plan"]["kernel"], ("csr", "tile-composite"))
+        self.assertIn(report["plan"]["kernel"], ("csr", "tile-composite", "tile-messages"))
         self.assertEqual(report["operators"]["in_edges"]["nonzeros"], 6)
         iteration = report["iteration"]
         self.assertIs(iteration["converged"], True)

@@ -1,0 +1,11 @@
+// What kernels/devices.hpp says, for CUDA.
+#pragma once
+#include <string>
+
+namespace tessera::cuda {
+
+int num_devices();
+void use_device(int index);
+std::string device_uuid();
+
+}  // namespace tessera::cuda

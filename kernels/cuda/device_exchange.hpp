@@ -1,0 +1,19 @@
+// What a product on a device needs of the exchange that fills its x.
+#pragma once
+#include "kernels/exchange.hpp"
+
+namespace tessera::cuda {
+
+template <class S>
+class DeviceExchange : public Exchange<S> {
+ public:
+  virtual std::size_t num_chunks() const = 0;
+  /// After this chunk every slot below is in place.
+  virtual std::uint64_t ready_slot(std::size_t chunk) const = 0;
+  /// Later work on the default stream waits for this chunk of the exchange started last.
+  virtual void wait_for(std::size_t chunk) = 0;
+  /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer.
+  virtual void finish() = 0;
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,38 @@
+// The exchange of inputs through NCCL, on a stream of its own beside the products.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "kernels/cuda/device_exchange.hpp"
+#include "kernels/cuda/nccl_group.hpp"
+
+namespace tessera::cuda {
+
+template <class S>
+class NcclExchange : public DeviceExchange<S> {
+ public:
+  NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan plan);
+  ~NcclExchange() override;
+  void start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors) override;
+  double seconds() override;
+
+  std::size_t num_chunks() const override { return plan_.chunk_ends.size(); }
+  std::uint64_t ready_slot(std::size_t chunk) const override { return plan_.ready_slots[chunk]; }
+  void wait_for(std::size_t chunk) override;
+  void finish() override;
+
+ private:
+  void grow(unsigned num_vectors);
+
+  std::shared_ptr<NcclGroup> group_;
+  ExchangePlan plan_;
+  Buffer<VertexId> slots_;
+  Buffer<S> mine_, all_;  // grown to the largest number of vectors used
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t scaled_ = nullptr, begun_ = nullptr;
+  std::vector<cudaEvent_t> placed_;  // of each chunk
+  bool under_way_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,97 @@
+#include "kernels/cuda/nccl_group.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/cuda_check.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The communicator never blocks, so that its calls can be given up.
+constexpr double kJoinSeconds = 60, kAbortSeconds = 1;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+std::string new_nccl_id() {
+  ncclUniqueId id;
+  const ncclResult_t result = ncclGetUniqueId(&id);
+  if (result != ncclSuccess)
+    throw ResourceError(std::string("NCCL: ncclGetUniqueId: ") + ncclGetErrorString(result) +
+                        "; use --exchange mpi");
+  return {id.internal, sizeof id.internal};
+}
+
+NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks_(num_ranks) {
+  ncclUniqueId unique;
+  require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
+  std::memcpy(unique.internal, id.data(), id.size());
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclResult_t state = ncclCommInitRankConfig(&comm_, num_ranks, unique, rank, &config);
+  const auto start = Clock::now();
+  while (state == ncclInProgress && seconds_since(start) < kJoinSeconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (ncclCommGetAsyncError(comm_, &state) != ncclSuccess) break;
+  }
+  if (state == ncclSuccess) return;
+  const std::string reason =
+      state == ncclInProgress ? "a rank did not join within a minute" : ncclGetErrorString(state);
+  throw ResourceError("NCCL: linking the GPUs: " + reason + "; use --exchange mpi or --backend cpu");
+}
+
+NcclGroup::~NcclGroup() {
+  if (comm_ == nullptr) return;
+  auto aborted = std::make_shared<std::promise<void>>();
+  std::future<void> done = aborted->get_future();
+  // ncclCommAbort may hang itself when a rank is gone.
+  std::thread([comm = comm_, aborted] {
+    (void)ncclCommAbort(comm);
+    aborted->set_value();
+  }).detach();
+  done.wait_for(std::chrono::duration<double>(kAbortSeconds));
+}
+
+void NcclGroup::check(ncclResult_t result, const char* call) {
+  const auto start = Clock::now();
+  while (result == ncclInProgress && seconds_since(start) < kAnswerSeconds) {
+    std::this_thread::yield();
+    ncclResult_t state = ncclSuccess;
+    result = ncclCommGetAsyncError(comm_, &state);
+    if (result == ncclSuccess) result = state;
+  }
+  if (result == ncclSuccess) return;
+  throw ResourceError(
+      std::string("NCCL: ") + call + ": " +
+      (result == ncclInProgress ? "no answer from another rank" : ncclGetErrorString(result)));
+}
+
+void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
+  check(ncclAllGather(mine, all, bytes_each, ncclUint8, comm_, stream), "ncclAllGather");
+}
+
+void NcclGroup::wait(cudaEvent_t event) {
+  for (const auto start = Clock::now();;) {
+    const cudaError_t status = cudaEventQuery(event);
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check_cuda(status, "exchange between GPUs");
+    ncclResult_t state = ncclSuccess;
+    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    if (state != ncclInProgress) check(state, "exchange between GPUs");
+    if (seconds_since(start) > kAnswerSeconds)
+      throw ResourceError("the exchange between GPUs has stood still for " +
+                          std::to_string(static_cast<int>(kAnswerSeconds)) +
+                          " seconds: another rank is gone or has stopped");
+  }
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,40 @@
+// The devices of all ranks, linked by NCCL.
+#pragma once
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::cuda {
+
+/// What rank 0 sends to all before they join; opaque bytes.
+std::string new_nccl_id();
+
+class NcclGroup {
+ public:
+  /// Collective over the ranks that hold the id. Throws ResourceError when NCCL fails or a rank does not
+  /// come.
+  NcclGroup(const std::string& id, int rank, int num_ranks);
+  /// Aborts what is under way; a hanging abort is left behind after a moment, for the process to end.
+  ~NcclGroup();
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+
+  int num_ranks() const { return num_ranks_; }
+  /// all[r * count_each ..] = mine of rank r; device memory, on `stream`.
+  void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
+  /// Returns when `event` has passed. Throws ResourceError on an error of NCCL's, or when nothing happens for
+  /// kAnswerSeconds: a rank is gone or has stopped.
+  void wait(cudaEvent_t event);
+
+  static constexpr double kAnswerSeconds = 8;
+
+ private:
+  void check(ncclResult_t result, const char* call);
+
+  int num_ranks_;
+  ncclComm_t comm_ = nullptr;
+};
+
+}  // namespace tessera::cuda

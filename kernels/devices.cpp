@@ -1,0 +1,21 @@
+#include "kernels/devices.hpp"
+
+#ifdef TESSERA_HAVE_CUDA
+#include "kernels/cuda/cuda_devices.hpp"
+#else
+#include "kernels/base/error.hpp"
+#endif
+
+namespace tessera {
+
+#ifdef TESSERA_HAVE_CUDA
+int num_devices() { return cuda::num_devices(); }
+void use_device(int index) { cuda::use_device(index); }
+std::string device_uuid() { return cuda::device_uuid(); }
+#else
+int num_devices() { return 0; }
+void use_device(int) { throw InternalError("this build knows no devices"); }
+std::string device_uuid() { throw InternalError("this build knows no devices"); }
+#endif
+
+}  // namespace tessera

@@ -1,0 +1,14 @@
+// The GPUs that this process sees. Without CUDA there are none.
+#pragma once
+#include <string>
+
+namespace tessera {
+
+/// 0 where no driver answers.
+int num_devices();
+/// All later work of this process goes to device `index`.
+void use_device(int index);
+/// Names the device in use among all devices of all machines.
+std::string device_uuid();
+
+}  // namespace tessera

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/column_order.hpp"
+#include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -34,7 +35,7 @@ std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<c
 
 /// Share of all elements in each tile.
 std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
-                                const TilingLimits& limits, double num_nonzeros,
+                                const TilingLimits& limits, double num_nonzeros, bool narrow,
                                 std::uint64_t& num_dense_tiles) {
   std::vector<double> shares;
   double elements = 0, remainder = 0;
@@ -42,7 +43,8 @@ std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std
   num_dense_tiles = 0;
   for (auto [length, count] : columns) {
     while (count > 0) {
-      if (in_tile == 0 && (length <= 1 || shares.size() >= limits.max_dense_tiles)) {  // no further tile
+      // No further tile, unless all are narrow.
+      if (!narrow && in_tile == 0 && (length <= 1 || shares.size() >= limits.max_dense_tiles)) {
         remainder += static_cast<double>(count) * static_cast<double>(length);
         break;
       }
@@ -62,16 +64,27 @@ std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std
   return shares;
 }
 
-/// Expected time when elements of a row fall into tiles independently: a row of length L has a piece in a
-/// tile of share s with probability 1 - (1 - s)^L.
+/// Elements of a row fall into tiles independently: a row of length L has a piece in a tile of share s with
+/// probability 1 - (1 - s)^L.
+double piece_probability(std::uint64_t length, double share) {
+  return -std::expm1(static_cast<double>(length) * std::log1p(-std::min(share, 1 - 1e-12)));
+}
+
+double expected_pieces(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
+                       const std::vector<double>& shares) {
+  double pieces = 0;
+  for (double share : shares)
+    for (auto [length, count] : rows) pieces += static_cast<double>(count) * piece_probability(length, share);
+  return pieces;
+}
+
 double predict_tile_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
                             const std::vector<double>& shares, const PerfTable& table) {
   double ns = 0;
   for (double share : shares)
     for (auto [length, count] : rows) {
       const double elements = share * static_cast<double>(length);
-      const double pieces =
-          -std::expm1(static_cast<double>(length) * std::log1p(-std::min(share, 1 - 1e-12)));
+      const double pieces = piece_probability(length, share);
       constexpr double kWidest = std::numeric_limits<std::uint32_t>::max();
       const double width = std::clamp(elements / pieces, 1.0, kWidest);
       const double height = std::max(1.0, kTypicalWorkloadSize / width);
@@ -96,12 +109,18 @@ double predict_csr_seconds(const std::map<std::uint64_t, std::uint64_t, std::gre
   return ns * 1e-9;
 }
 
-std::string reason_text(const SpmvPlan& plan, bool asked) {
+/// The tiled form that the backend is best at.
+KernelKind tiled_kernel(const TilingLimits& limits) {
+  return limits.prefers_messages ? KernelKind::tile_messages : KernelKind::tile_composite;
+}
+
+std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
   if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
     reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (kRequiredGain - 1) * 100);
-  return fmt::format("{}: {}; one product on one thread: tile-composite {:.3g} ms, plain CSR {:.3g} ms",
-                     to_string(plan.kernel), reason, plan.predicted_tile_seconds * 1e3,
+  return fmt::format("{}: {}; one product on one {}: {} {:.3g} ms, plain CSR {:.3g} ms",
+                     to_string(plan.kernel), reason, limits.prefers_messages ? "GPU" : "thread",
+                     to_string(tiled_kernel(limits)), plan.predicted_tile_seconds * 1e3,
                      plan.predicted_csr_seconds * 1e3);
 }
 
@@ -132,16 +151,29 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   plan.kernel = asked;
   plan.tile_columns = limits.tile_columns;
   if (num_nonzeros > 0) {
-    const auto shares = tile_shares(columns, limits, num_nonzeros, plan.num_dense_tiles);
-    plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
-    plan.predicted_csr_seconds =
-        predict_csr_seconds(columns, row_lengths.size(), column_lengths.size(), table);
+    const bool narrow = asked == KernelKind::tile_messages ||
+                        (limits.prefers_messages && asked != KernelKind::tile_composite);
+    const auto shares = tile_shares(columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
+    plan.predicted_messages = expected_pieces(rows, shares);
+    if (limits.prefers_messages) {
+      const DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
+                            .num_columns = static_cast<double>(column_lengths.size()),
+                            .num_nonzeros = num_nonzeros,
+                            .num_messages = plan.predicted_messages,
+                            .value_bytes = static_cast<double>(limits.value_bytes)};
+      plan.predicted_tile_seconds = predict_messages_seconds(work);
+      plan.predicted_csr_seconds = predict_device_csr_seconds(work);
+    } else {
+      plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
+      plan.predicted_csr_seconds =
+          predict_csr_seconds(columns, row_lengths.size(), column_lengths.size(), table);
+    }
   }
   if (asked == KernelKind::automatic)
     plan.kernel = plan.predicted_csr_seconds > kRequiredGain * plan.predicted_tile_seconds
-                      ? (limits.prefers_messages ? KernelKind::tile_messages : KernelKind::tile_composite)
+                      ? tiled_kernel(limits)
                       : KernelKind::csr;
-  plan.reason = reason_text(plan, asked != KernelKind::automatic);
+  plan.reason = reason_text(plan, asked != KernelKind::automatic, limits);
   return plan;
 }
 

@@ -18,7 +18,8 @@ struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
-  double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table
+  double predicted_messages = 0;      ///< expected (row, tile) pairs
+  double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table; on one GPU where it computes
   double predicted_csr_seconds = 0;
   std::string reason;  ///< one sentence for reports
 };

@@ -29,6 +29,7 @@ struct TilingLimits {
   /// tile-messages: messages of a bin, at most; half as many for matrices below bin_nonzeros.
   std::uint32_t bin_messages = 65535;
   EdgeOffset bin_nonzeros = 0;
+  std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 };
 
@@ -67,6 +68,8 @@ class Backend {
   /// False when Buffers lie where the host cannot read them: then only upload and download may.
   virtual bool memory_is_host() const = 0;
 
+  /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
+  virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
   virtual std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) = 0;
   template <class T>
   Buffer<T> allocate(std::size_t size) {

@@ -16,6 +16,8 @@ void Command::add_general_options(bool with_dry_run) {
   options_.flag("quiet", general_.quiet, "errors only on stderr").letter = 'q';
   options_.flag("verbose", general_.verbose, "say more on stderr").letter = 'v';
   options_.flag("no-progress", general_.no_progress, "no progress line on a terminal");
+  options_.flag("no-memory-check", general_.no_memory_check,
+                "begin even where the machine reports too little free memory");
   if (with_dry_run)
     options_.flag("dry-run", general_.dry_run,
                   "read and count, print the plan and the bytes each rank needs, write nothing");

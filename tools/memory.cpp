@@ -25,6 +25,8 @@ std::uint64_t proc_value(const char* path, const std::string& key, std::uint64_t
   return missing;
 }
 
+bool checks_are_skipped = false;
+
 std::uint64_t number_in(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
@@ -66,7 +68,10 @@ std::uint64_t available_memory_bytes() {
                    address_space_available()});
 }
 
+void skip_memory_checks() { checks_are_skipped = true; }
+
 void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm) {
+  if (checks_are_skipped) return;
   const auto sharing = static_cast<std::uint64_t>(std::min(comm.size(), processes_on_this_machine()));
   const std::uint64_t available = available_memory_bytes() / sharing;
   run_together(comm, [&] {

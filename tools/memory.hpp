@@ -12,6 +12,9 @@ std::uint64_t peak_memory_bytes();  ///< largest resident size so far
 /// its address space limit, without swap.
 std::uint64_t available_memory_bytes();
 
+/// From now on check_memory() lets everything pass (--no-memory-check).
+void skip_memory_checks();
+
 /// Throws the same ResourceError on all ranks when some rank has less than `needed_bytes`, with both
 /// numbers. `what`: "packing the matrix". Collective. Processes of one machine get equal shares.
 void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm);

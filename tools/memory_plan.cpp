@@ -1,5 +1,11 @@
 #include "tools/memory_plan.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/device_model.hpp"
+#include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
+
 namespace tessera::cli {
 namespace {
 
@@ -51,6 +57,55 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
   plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, ranks > 1);
   plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes, shape);
   return plan;
+}
+
+DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
+                                    Precision precision, std::uint64_t num_ranks) {
+  const std::uint64_t value_bytes = precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::uint64_t rows = graph.num_vertices * (shape.is_block ? 2 : 1);
+  const double matrices = shape.num_matrices, ranks = static_cast<double>(num_ranks);
+  // The block form is one matrix with the elements of two.
+  const DeviceWork work{
+      .num_rows = static_cast<double>(rows),
+      .num_columns = static_cast<double>(rows),
+      .num_nonzeros = static_cast<double>(graph.num_edges) * (shape.is_block ? matrices : 1),
+      .num_messages = plan.predicted_messages * (shape.is_block ? matrices : 1),
+      .value_bytes = static_cast<double>(value_bytes * shape.num_vectors),
+      .weighted = graph.weighted};
+  const double packed =
+      plan.kernel == KernelKind::csr ? predict_device_csr_bytes(work) : predict_messages_bytes(work);
+  const std::uint64_t own_row = shape.num_vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
+  const std::uint64_t x = checked_mul(rows, value_bytes * shape.num_vectors + sizeof(VertexId));
+  DeviceMemoryPlan memory;
+  memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
+  memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
+  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
+  return memory;
+}
+
+void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
+                         Precision precision, std::uint64_t free_bytes, Communicator& comm) {
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t needed = plan_device_memory(graph, plan, shape, precision, ranks).bytes();
+  std::uint64_t enough = ranks;
+  constexpr std::uint64_t kMostGpus = 1024;
+  while (enough <= kMostGpus &&
+         plan_device_memory(graph, plan, shape, precision, enough).bytes() > free_bytes)
+    ++enough;
+  run_together(comm, [&] {
+    if (needed <= free_bytes) return;
+    throw ResourceError(fmt::format(
+        "solving needs {} bytes on each GPU, but {} are free; {}", needed, free_bytes,
+        enough <= kMostGpus
+            ? fmt::format("{} such GPUs would do, or use --precision f32 or --backend cpu", enough)
+            : "use --precision f32, a smaller --batch or --backend cpu"));
+  });
+}
+
+nlohmann::ordered_json memory_json(const DeviceMemoryPlan& plan) {
+  return {{"matrix_bytes", plan.matrix_bytes},
+          {"vector_bytes", plan.vector_bytes},
+          {"exchange_bytes", plan.exchange_bytes}};
 }
 
 nlohmann::ordered_json memory_json(const MemoryPlan& plan) {

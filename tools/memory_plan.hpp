@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/graph.hpp"
+#include "engine/spmv_plan.hpp"
 #include "kernels/base/types.hpp"
 #include "partition/communicator.hpp"
 
@@ -27,6 +28,21 @@ struct MemoryPlan {
 /// Collective; same on every rank.
 MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm);
 
+/// What a rank's GPU holds, by the plan for the matrix. Part of it does not shrink with more GPUs.
+struct DeviceMemoryPlan {
+  std::uint64_t matrix_bytes = 0;    ///< packed, with messages
+  std::uint64_t vector_bytes = 0;    ///< of this rank's rows
+  std::uint64_t exchange_bytes = 0;  ///< x, and what arrives from other ranks: the same on every rank
+  std::uint64_t bytes() const { return matrix_bytes + vector_bytes + exchange_bytes; }
+};
+DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
+                                    Precision precision, std::uint64_t num_ranks);
+/// Throws ResourceError with these numbers when `free_bytes` is less, and says how many GPUs would do. The
+/// answer is the same on all ranks. Collective.
+void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
+                         Precision precision, std::uint64_t free_bytes, Communicator& comm);
+
 nlohmann::ordered_json memory_json(const MemoryPlan& plan);
+nlohmann::ordered_json memory_json(const DeviceMemoryPlan& plan);
 
 }  // namespace tessera::cli

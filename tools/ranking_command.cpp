@@ -51,6 +51,9 @@ void RankingCommand::add_solver_options() {
       {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
       "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
       "through the host (mpi); auto takes nccl where it is built in");
+  options_.flag("deterministic", deterministic_,
+                "the same bits on any number of threads, processes and GPUs and in every run; every kernel "
+                "here does that, so nothing changes");
   options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
                   "stop when a step changes the scores by no more, in --norm; absolute");
   options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},
@@ -100,27 +103,58 @@ void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& 
   const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm());
   session.report()["memory_plan"] = memory_json(plan);
   check_memory(plan.more_bytes(), "packing and solving", session.comm());
+  if (const auto device = device_plan(graph, session.comm())) {
+    const auto ranks = static_cast<std::uint64_t>(session.comm().size());
+    const DeviceMemoryPlan memory = plan_device_memory(graph, device->plan, shape, precision_, ranks);
+    session.report()["device_memory_plan"] = memory_json(memory);
+    log_detail(fmt::format(
+        "each GPU: {} bytes for the matrix, {} for vectors, {} for x and the exchange, of {} free",
+        memory.matrix_bytes, memory.vector_bytes, memory.exchange_bytes, device->free_bytes));
+    if (!general_.no_memory_check)
+      check_device_memory(graph, device->plan, shape, precision_, device->free_bytes, session.comm());
+  }
   session.progress().phase("packing");
+}
+
+std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Graph& graph,
+                                                                      Communicator& comm) const {
+  return with_precision(precision_, [&](auto zero) -> std::optional<DevicePlan> {
+    const auto backend = make_backend<decltype(zero)>(backend_);
+    if (backend->memory_is_host()) return std::nullopt;
+    return DevicePlan{spmv_plan(graph, backend->tiling_limits(), comm), backend->free_bytes()};
+  });
+}
+
+SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const {
+  const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
+  return choose_plan(kernel_, rows, columns, limits, load_perf_table(comm));
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {
   Communicator& comm = session.comm();
   const MemoryPlan memory = plan_memory(graph, shape, precision_, comm);
-  const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
   const SpmvPlan plan = with_precision(precision_, [&](auto zero) {
-    const auto backend = make_backend<decltype(zero)>(backend_);
-    return choose_plan(kernel_, rows, columns, backend->tiling_limits(), load_perf_table(comm));
+    return spmv_plan(graph, make_backend<decltype(zero)>(backend_)->tiling_limits(), comm);
   });
+  const auto device = device_plan(graph, comm);
   session.progress().done();
   run_together(comm, [&] {
     if (!session.is_root()) return;
-    write_stdout(fmt::format(
+    std::string text = fmt::format(
         "nodes\t{}\nedges\t{}\nkernel\t{}\nreason\t{}\ntile columns\t{}\ndense tiles\t{}\n"
         "ranks\t{}\ngraph bytes a rank\t{}\nmatrix bytes a rank\t{}\n"
         "packing bytes a rank\t{}\nvector bytes a rank\t{}\navailable bytes\t{}\n",
         graph.num_vertices, graph.num_edges, to_string(plan.kernel), plan.reason, plan.tile_columns,
         plan.num_dense_tiles, comm.size(), memory.graph_bytes, memory.matrix_bytes, memory.packing_bytes,
-        memory.vector_bytes, available_memory_bytes()));
+        memory.vector_bytes, available_memory_bytes());
+    if (device) {
+      const auto ranks = static_cast<std::uint64_t>(comm.size());
+      const DeviceMemoryPlan gpu = plan_device_memory(graph, device->plan, shape, precision_, ranks);
+      text += fmt::format(
+          "GPU matrix bytes\t{}\nGPU vector bytes\t{}\nGPU exchange bytes\t{}\nGPU free bytes\t{}\n",
+          gpu.matrix_bytes, gpu.vector_bytes, gpu.exchange_bytes, device->free_bytes);
+    }
+    write_stdout(text);
   });
   return kExitFine;
 }

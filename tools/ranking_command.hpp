@@ -44,6 +44,13 @@ class RankingCommand : public Command {
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
   void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) const;
   OperatorOptions operator_options(Session& session) const;
+  SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const;
+  struct DevicePlan {
+    SpmvPlan plan;
+    std::uint64_t free_bytes = 0;
+  };
+  /// Nothing where the host computes.
+  std::optional<DevicePlan> device_plan(const Graph& graph, Communicator& comm) const;
   /// The backend of this run, linked to those of the other ranks.
   template <class S>
   std::unique_ptr<Backend<S>> make_run_backend(Session& session) const;
@@ -72,6 +79,7 @@ class RankingCommand : public Command {
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
+  bool deterministic_ = false;
   StopRule stop_;
   std::string output_;
   std::optional<std::uint64_t> top_;

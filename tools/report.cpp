@@ -117,7 +117,8 @@ ordered_json step_json(const StepTimes& times, std::uint64_t edges_a_step, std::
           {"bytes_moved", steps > 0 ? bytes / steps : 0},
           {"exchanged_bytes", exchanged_bytes},
           {"gb_per_second", total > 0 ? bytes / total / 1e9 : 0},
-          {"gflop_per_second", total > 0 ? flops / total / 1e9 : 0}};
+          {"gflop_per_second", total > 0 ? flops / total / 1e9 : 0},
+          {"gteps", total > 0 ? flops / 2 / total / 1e9 : 0}};
 }
 
 std::string report_text(const ordered_json& report) {

@@ -14,6 +14,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/help_text.hpp"
 #include "tools/log.hpp"
+#include "tools/memory.hpp"
 #include "tools/option_parser.hpp"
 #include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
@@ -94,6 +95,7 @@ int run_command(const std::string& name, const std::vector<std::string>& argumen
                          : general.verbose ? LogLevel::verbose
                                            : LogLevel::normal;
   start_log(level, comm.is_root());
+  if (general.no_memory_check) skip_memory_checks();
   const int threads = start_threads(general.threads, comm);
   Session session(comm, name, general, command->options(), threads);
   return run_with_report(*command, session);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kernels/profile_range.hpp"
 #include "partition/communicator.hpp"
 #include "tools/option_table.hpp"
 #include "tools/progress.hpp"
@@ -13,7 +14,7 @@
 namespace tessera::cli {
 
 struct GeneralOptions {
-  bool quiet = false, verbose = false, no_progress = false, dry_run = false;
+  bool quiet = false, verbose = false, no_progress = false, dry_run = false, no_memory_check = false;
   int threads = 0;     ///< 0 = by the affinity mask
   std::string report;  ///< JSON file; "" = none
 };
@@ -35,6 +36,7 @@ class Session {
   /// Runs `work` and adds its time to `phase`.
   template <class F>
   auto timed(const std::string& phase, F&& work) {
+    const ProfileRange range(phase.c_str());
     const auto start = Clock::now();
     struct Adder {
       Session* session;

@@ -103,9 +103,15 @@ class CudaBackend : public Backend<S> {
             .max_dense_tiles = 12,
             .bin_messages = cuda::window_elements<S>(),
             .bin_nonzeros = std::uint64_t{1} << 27,
+            .value_bytes = sizeof(S),
             .prefers_messages = true};
   }
   bool memory_is_host() const override { return false; }
+  std::uint64_t free_bytes() const override {
+    std::size_t free_bytes = 0, all_bytes = 0;
+    TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
+    return free_bytes;
+  }
 
   std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override { return allocate_device(num_bytes); }
   void upload(const void* host, void* device, std::size_t num_bytes) override {

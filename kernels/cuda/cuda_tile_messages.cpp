@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/device_exchange.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/profile_range.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -68,6 +69,7 @@ class DeviceTileMessages : public Matrix<S> {
       messages_ = {};
       messages_ = device_buffer<S>(num_messages_ * num_vectors);
     }
+    const ProfileRange range("product");
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       if (exchange_ != nullptr) exchange_->wait_for(chunk);
       send_messages(tiles_.view(), tile_shares_[chunk].view(), x.data(), messages_.data(), num_vectors);

@@ -3,6 +3,7 @@
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/profile_range.hpp"
 
 namespace tessera::cuda {
 
@@ -41,6 +42,7 @@ void NcclExchange<S>::grow(unsigned num_vectors) {
 template <class S>
 void NcclExchange<S>::start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
                             unsigned num_vectors) {
+  const ProfileRange range("exchange");
   finish();
   grow(num_vectors);
   scatter_scaled<S>(local.data(), scale == nullptr ? nullptr : scale->data(), nullptr, plan_.num_mine,

@@ -17,6 +17,12 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 results = {"date": datetime.date.today().isoformat(), "checks": {}, "runs": []}
 
 
+def save():
+    with open(OUTPUT, "w", encoding="utf-8") as file:
+        json.dump(results, file, indent=1)
+        file.write("\n")
+
+
 def command(ranks, *arguments):
     launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
     return [*launcher, PROGRAM, *map(str, arguments)]
@@ -29,6 +35,7 @@ def run(ranks, *arguments, timeout=120):
 def check(name, passed, detail=""):
     results["checks"][name] = "pass" if passed else f"fail: {detail}"
     print(f"{name}: {results['checks'][name]}", flush=True)
+    save()
 
 
 def same_on_all(name, ranks, *arguments):
@@ -48,9 +55,11 @@ def same_on_all(name, ranks, *arguments):
 def check_same_bits(ranks):
     graph = os.path.join(WORK, "small.tsv")
     run(1, "generate", "rmat", "--scale", 12, "--edge-factor", 8, "--seed", 3, "-o", graph, "--quiet")
+    with open(graph, encoding="utf-8") as file:
+        query = file.readline().split()[0]
     for precision in ("f32", "f64"):
         for kernel in ("tile-messages", "csr"):
-            for words in (("pagerank",), ("hits",), ("rwr", "--query", "1", "--query", "2")):
+            for words in (("pagerank",), ("hits",), ("rwr", "--query", query)):
                 same_on_all(f"same bits: {words[0]} {kernel} {precision}", ranks, words[0], graph, *words[1:], "--kernel",
                             kernel, "--precision", precision, "--quiet", "-o", "-")
     large = os.path.join(WORK, "large.tsr")
@@ -108,14 +117,15 @@ def measure(scale, ranks, generator_ranks):
     graph = os.path.join(WORK, f"rmat-{scale}.tsr")
     start = time.monotonic()
     made = run(generator_ranks, "generate", "rmat", "--scale", scale, "--edge-factor", 16, "--seed", 1, "-o", graph,
-               "--quiet", timeout=500)
+               "--quiet", "--no-memory-check", timeout=400)
     print(f"scale {scale} generated in {time.monotonic() - start:.0f} s, exit {made.returncode} "
           f"{made.stderr.decode()[-200:]}", flush=True)
     for count in ranks:
         for exchange in (("nccl",) if scale > 24 else ("nccl", "mpi")) if count > 1 else ("nccl",):
             report = os.path.join(WORK, "report.json")
             found = run(count, "pagerank", graph, "--backend", "cuda", "--kernel", "tile-messages", "--precision", "f32",
-                        "--iterations", 50, "--top", 1, "--report", report, "-o", "/dev/null", "--quiet", timeout=500)
+                        "--iterations", 50, "--top", 1, "--report", report, "-o", os.path.join(WORK, "top.tsv"),
+                        "--quiet", "--no-memory-check", timeout=400)
             if found.returncode not in (0, 3):
                 print(f"scale {scale}, {count} ranks: exit {found.returncode} {found.stderr.decode()[-400:]}", flush=True)
                 continue
@@ -128,6 +138,7 @@ def measure(scale, ranks, generator_ranks):
                     "exchanged_bytes": operator["exchanged_bytes"], "nonzero_imbalance": operator["nonzero_imbalance"],
                     "seconds": made["seconds"], "device": made["backend"]["description"]}
             results["runs"].append(line)
+            save()
             print(json.dumps(line), flush=True)
     os.remove(graph)
 
@@ -144,9 +155,7 @@ def main():
         check_killed_rank(max(ranks))
     for scale in os.environ.get("SCALES", "24 26").split():
         measure(int(scale), [1, *ranks] if int(scale) < 28 else ranks[-1:], 1)
-    with open(OUTPUT, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
+    save()
     return any(value != "pass" for value in results["checks"].values())
 
 

@@ -8,47 +8,143 @@
 namespace tessera {
 namespace {
 
-/// Slot of each input of a rank, in local order; `padding` behind the last.
-class SlotsOfRank {
- public:
-  SlotsOfRank(const VertexDistribution& inputs, const ColumnOrder& columns, int rank)
-      : columns_(columns),
-        vertices_(inputs.of_rank(rank).first(inputs.with_slot[static_cast<std::size_t>(rank)])) {}
-  VertexId operator[](std::uint64_t position) const {
-    return position < vertices_.size() ? columns_.slot_of_column[vertices_[position]]
-                                       : static_cast<VertexId>(columns_.num_slots);
-  }
+/// The inputs of a rank that are sent, in local order.
+std::span<const VertexId> sent_by(const VertexDistribution& inputs, int rank) {
+  return inputs.of_rank(rank).first(inputs.with_slot[static_cast<std::size_t>(rank)]);
+}
 
- private:
-  const ColumnOrder& columns_;
-  std::span<const VertexId> vertices_;
-};
-
-}  // namespace
-
-ExchangePlan plan_exchange(const VertexDistribution& inputs, const ColumnOrder& columns, int rank,
-                           std::span<const double> chunk_shares) {
-  require(!chunk_shares.empty() && chunk_shares.back() == 1, "the last chunk ends with the last value");
+ExchangePlan empty_plan(const VertexDistribution& inputs, int rank) {
   ExchangePlan plan;
   plan.rank = rank;
   plan.num_ranks = static_cast<int>(inputs.with_slot.size());
   plan.num_mine = inputs.with_slot[static_cast<std::size_t>(rank)];
-  plan.count = *std::max_element(inputs.with_slot.begin(), inputs.with_slot.end());
-  std::vector<SlotsOfRank> slots;
-  for (int r = 0; r < plan.num_ranks; ++r) slots.emplace_back(inputs, columns, r);
-  plan.slots.reserve(plan.count * static_cast<std::uint64_t>(plan.num_ranks));
-  for (const double share : chunk_shares) {
-    const std::uint64_t begin = plan.chunk_ends.empty() ? 0 : plan.chunk_ends.back();
-    const auto end = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(plan.count)));
-    std::uint64_t ready = columns.num_slots;
-    for (const SlotsOfRank& of_rank : slots) {
-      for (std::uint64_t i = begin; i < end; ++i) plan.slots.push_back(of_rank[i]);
-      ready = std::min<std::uint64_t>(ready, of_rank[end]);
+  return plan;
+}
+
+std::uint64_t aligned(std::uint64_t size) {
+  return (size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+}
+
+class TilePlanner {
+ public:
+  TilePlanner(const VertexDistribution& inputs, const ColumnOrder& columns, int rank)
+      : inputs_(inputs),
+        old_(columns),
+        num_ranks_(inputs.with_slot.size()),
+        sizes_(columns.tiles.size() * num_ranks_, 0) {
+    result_.plan = empty_plan(inputs, rank);
+    for (const Tile& tile : columns.tiles) require(!tile.wide, "tile-messages has no wide tile");
+    each_input([&](std::size_t at, std::uint64_t, VertexId) { ++sizes_[at]; });
+  }
+
+  TileExchange run(std::span<const double> chunk_shares) {
+    place_parts(chunk_shares);
+    number_columns();
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t num_tiles() const { return old_.tiles.size(); }
+
+  /// body(tile * num_ranks + rank, index among the rank's inputs of this tile, vertex), in local order.
+  template <class Body>
+  void each_input(const Body& body) const {
+    for (std::size_t r = 0; r < num_ranks_; ++r) {
+      std::size_t tile = 0;
+      std::uint64_t index = 0;
+      for (const VertexId v : sent_by(inputs_, static_cast<int>(r))) {
+        const VertexId slot = old_.slot_of_column[v];
+        while (slot >= old_.tiles[tile].first_slot + old_.tiles[tile].num_columns) {
+          ++tile;
+          index = 0;
+        }
+        body(tile * num_ranks_ + r, index++, v);
+      }
     }
-    plan.chunk_ends.push_back(end);
-    plan.ready_slots.push_back(ready);
+  }
+
+  void place_parts(std::span<const double> chunk_shares) {
+    ExchangePlan& plan = result_.plan;
+    result_.parts.resize(sizes_.size());
+    positions_.resize(sizes_.size());
+    std::size_t first = 0;
+    for (const double share : chunk_shares) {
+      const auto end = static_cast<std::size_t>(std::ceil(share * static_cast<double>(num_tiles())));
+      std::vector<std::uint64_t> next(num_ranks_, 0);
+      for (std::size_t at = first * num_ranks_; at < end * num_ranks_; ++at) {
+        positions_[at] = plan.count + next[at % num_ranks_];
+        next[at % num_ranks_] += aligned(sizes_[at]);
+      }
+      const std::uint64_t length = next.empty() ? 0 : *std::max_element(next.begin(), next.end());
+      for (std::size_t at = first * num_ranks_; at < end * num_ranks_; ++at)
+        result_.parts[at] = {plan.count * num_ranks_ + at % num_ranks_ * length + positions_[at] - plan.count,
+                             static_cast<std::uint32_t>(sizes_[at])};
+      plan.count += length;
+      plan.chunk_ends.push_back(plan.count);
+      plan.tile_ends.push_back(end);
+      first = end;
+    }
+  }
+
+  void number_columns() {
+    ColumnOrder& columns = result_.columns;
+    columns.kind = old_.kind;
+    columns.tiles = old_.tiles;
+    std::vector<std::uint64_t> first_of_part(sizes_.size());
+    std::uint64_t widest = 0;
+    for (std::size_t t = 0; t < num_tiles(); ++t) {
+      std::uint64_t next = 0;
+      for (std::size_t at = t * num_ranks_; at < (t + 1) * num_ranks_; ++at) {
+        first_of_part[at] = next;
+        next += aligned(sizes_[at]);
+      }
+      columns.tiles[t].num_columns = next;
+      widest = std::max(widest, next + 1);
+    }
+    require(widest <= 65536, "a tile has no room for the columns of so many ranks");
+    // Tiles at multiples of a power of two are found fast.
+    constexpr std::uint64_t kStride = 4096;
+    const std::uint64_t stride = (widest + kStride - 1) / kStride * kStride;
+    columns.num_slots = stride * num_tiles();
+    if (columns.num_slots > kMaxVertices)
+      throw ResourceError("the graph has too many vertices for 32-bit slots");
+    for (std::size_t t = 0; t < num_tiles(); ++t) columns.tiles[t].first_slot = t * stride;
+    columns.slot_of_column = Buffer<VertexId>(old_.slot_of_column.size());
+    std::fill(columns.slot_of_column.begin(), columns.slot_of_column.end(), kNoVertex);
+    const auto rank = static_cast<std::size_t>(result_.plan.rank);
+    each_input([&](std::size_t at, std::uint64_t index, VertexId v) {
+      columns.slot_of_column[v] = static_cast<VertexId>(at / num_ranks_ * stride + first_of_part[at] + index);
+      if (at % num_ranks_ == rank)
+        result_.plan.positions.push_back(static_cast<VertexId>(positions_[at] + index));
+    });
+  }
+
+  const VertexDistribution& inputs_;
+  const ColumnOrder& old_;
+  const std::size_t num_ranks_;
+  std::vector<std::uint64_t> sizes_, positions_;  // of each tile and rank
+  TileExchange result_;
+};
+
+}  // namespace
+
+ExchangePlan plan_exchange(const VertexDistribution& inputs, const ColumnOrder& columns, int rank) {
+  ExchangePlan plan = empty_plan(inputs, rank);
+  plan.count = *std::max_element(inputs.with_slot.begin(), inputs.with_slot.end());
+  plan.chunk_ends = {plan.count};
+  plan.slots.reserve(plan.num_received());
+  for (int r = 0; r < plan.num_ranks; ++r) {
+    const auto sent = sent_by(inputs, r);
+    for (const VertexId v : sent) plan.slots.push_back(columns.slot_of_column[v]);
+    plan.slots.insert(plan.slots.end(), plan.count - sent.size(), static_cast<VertexId>(columns.num_slots));
   }
   return plan;
+}
+
+TileExchange plan_tile_exchange(const VertexDistribution& inputs, const ColumnOrder& columns, int rank,
+                                std::span<const double> chunk_shares) {
+  require(!chunk_shares.empty() && chunk_shares.back() == 1, "the last chunk ends with the last tile");
+  return TilePlanner(inputs, columns, rank).run(chunk_shares);
 }
 
 }  // namespace tessera

@@ -37,6 +37,8 @@ struct OperatorBuilder {
     return choose_plan(options.kernel, row_lengths, column_lengths, backend.tiling_limits(), options.table);
   }
 
+  static constexpr std::uint32_t kMostMessageColumns = 61439;
+
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.
   VectorSpace space(std::span<const std::uint64_t> row_lengths, std::vector<std::uint64_t> column_lengths,
                     KernelKind kernel) const {
@@ -63,9 +65,8 @@ struct OperatorBuilder {
     op.plan_ = std::move(plan);
     op.rows_ = rows.distribution;
     op.inputs_ = inputs.distribution;
-    op.num_slots_ = inputs.columns.num_slots;
-    plan_inputs(op, inputs);
-    make_matrix(op, loaded, row_lengths, inputs.columns);
+    const TileExchange tiled = plan_inputs(op, inputs);
+    make_matrix(op, loaded, row_lengths, tiled.parts.empty() ? inputs.columns : tiled.columns, tiled.parts);
     finish_stats(op);
     return op;
   }
@@ -96,39 +97,53 @@ struct OperatorBuilder {
   }
 
   /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads.
-  static constexpr double kChunkShares[] = {1.0 / 16, 1.0 / 4, 1};
+  static constexpr double kChunkShares[] = {1.0 / 16, 1.0 / 4, 1}, kOneChunk[] = {1};
   /// Below this many values from all ranks a chunk is mostly latency.
   static constexpr std::uint64_t kValuesWorthChunks = std::uint64_t{1} << 22;
 
-  /// Plans the exchange and puts the slots of all inputs where the backend finds them.
-  void plan_inputs(SpmvOperator<S>& op, const VectorSpace& inputs) const {
-    const double whole[] = {1};
-    op.exchange_plan_ = plan_exchange(*inputs.distribution, inputs.columns, comm.rank(), whole);
-    op.input_slots_ = backend.template allocate<VertexId>(op.exchange_plan_.slots.size());
-    backend.upload(op.exchange_plan_.slots.data(), op.input_slots_.data(), op.input_slots_.size_bytes());
+  Buffer<VertexId> on_backend(std::span<const VertexId> host) const {
+    Buffer<VertexId> result = backend.template allocate<VertexId>(host.size());
+    backend.upload(host.data(), result.data(), host.size_bytes());
+    return result;
+  }
+
+  /// Plans how inputs reach x. Where tiles send messages and there are several ranks, what arrives is x: the
+  /// result then holds the column order and the parts of tiles that this needs.
+  TileExchange plan_inputs(SpmvOperator<S>& op, const VectorSpace& inputs) const {
+    TileExchange tiled;
+    if (op.plan_.kernel == KernelKind::tile_messages && comm.size() > 1) {
+      const bool chunks = backend.is_linked() && inputs.columns.num_slots >= kValuesWorthChunks;
+      tiled = plan_tile_exchange(
+          *inputs.distribution, inputs.columns, comm.rank(),
+          chunks ? std::span<const double>(kChunkShares) : std::span<const double>(kOneChunk));
+      op.exchange_plan_ = tiled.plan;
+      op.x_size_ = tiled.plan.num_received();
+    } else {
+      op.exchange_plan_ = plan_exchange(*inputs.distribution, inputs.columns, comm.rank());
+      op.x_size_ = inputs.columns.num_slots + (comm.size() > 1 ? 1 : 0);  // one for what is left over
+    }
+    op.input_slots_ = on_backend(op.exchange_plan_.slots);
+    op.send_positions_ = on_backend(op.exchange_plan_.positions);
+    if (comm.size() > 1) op.exchange_ = backend.make_exchange(op.exchange_plan_);
     op.exchange_plan_.slots = {};
-    if (comm.size() == 1) return;
-    const bool chunks =
-        op.plan_.kernel == KernelKind::tile_messages && op.input_slots_.size() >= kValuesWorthChunks;
-    op.exchange_ = backend.make_exchange(
-        plan_exchange(*inputs.distribution, inputs.columns, comm.rank(),
-                      chunks ? std::span<const double>(kChunkShares) : std::span<const double>(whole)));
+    op.exchange_plan_.positions = {};
+    return tiled;
   }
 
   void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
-                   const ColumnOrder& columns) const {
+                   const ColumnOrder& columns, std::span<const WindowPart> parts) const {
     if (comm.size() == 1 && loaded.second == nullptr && loaded.first_column_shift == 0)
-      return pack(op, loaded.first->in_edges(), op.local_rows(), columns);
+      return pack(op, loaded.first->in_edges(), op.local_rows(), columns, parts);
     const LocalRows local = exchange_rows(loaded, *op.rows_, row_lengths, comm);
     const CsrView<double> csr{op.num_local_rows(), row_lengths.size(), local.row_offsets.data(),
                               local.col_indices.data(), local.values.empty() ? nullptr : local.values.data()};
     std::vector<VertexId> in_order(op.num_local_rows());
     std::iota(in_order.begin(), in_order.end(), VertexId{0});
-    pack(op, csr, in_order, columns);
+    pack(op, csr, in_order, columns, parts);
   }
 
   void pack(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-            const ColumnOrder& columns) const {
+            const ColumnOrder& columns, std::span<const WindowPart> parts) const {
     PackingStats packing;
     if (op.plan_.kernel == KernelKind::tile_composite) {
       auto matrix = build_tile_composite<S>(csr, rows, columns, backend.tiling_limits(), options.table);
@@ -139,7 +154,7 @@ struct OperatorBuilder {
     } else if (op.plan_.kernel == KernelKind::tile_messages) {
       const TilingLimits limits = backend.tiling_limits();
       const std::uint32_t bin = limits.bin_messages / (csr.num_nonzeros() < limits.bin_nonzeros ? 2 : 1);
-      auto matrix = build_tile_messages<S>(csr, rows, columns, bin);
+      auto matrix = build_tile_messages<S>(csr, rows, columns, bin, parts);
       packing = matrix.stats;
       op.stats_.num_tiles = matrix.tiles.num_windows();
       op.stats_.num_workloads = matrix.tiles.slices.size() + matrix.bins.slices.size();
@@ -167,7 +182,7 @@ struct OperatorBuilder {
     stats.matrix_bytes = sums[4];
     const std::uint64_t ranks = static_cast<std::uint64_t>(comm.size());
     // Each tile reads its part of x once and adds to y once a piece (read and write).
-    stats.vector_bytes = ranks * op.num_slots_ * sizeof(S) + stats.num_row_pieces * 2 * sizeof(double);
+    stats.vector_bytes = ranks * op.x_size_ * sizeof(S) + stats.num_row_pieces * 2 * sizeof(double);
     if (ranks > 1) {
       const std::uint64_t received = op.exchange_plan_.count * (ranks - 1);
       stats.exchanged_bytes = received * sizeof(S);

@@ -63,8 +63,7 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
 
 template <class S>
 Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
-  // One slot more takes what fills up the exchange.
-  Buffer<S> x = backend_->template allocate<S>((num_slots_ + (comm_->size() > 1 ? 1 : 0)) * num_vectors);
+  Buffer<S> x = backend_->template allocate<S>(x_size_ * num_vectors);
   backend_->fill(x, S{0});
   return x;
 }
@@ -85,25 +84,32 @@ void SpmvOperator<S>::exchange_through_host(const Buffer<S>& local, const Buffer
                                             unsigned num_vectors) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t num_sent = exchange_plan_.count * num_vectors;
-  const std::uint64_t num_received = num_sent * static_cast<std::uint64_t>(comm_->size());
-  if (received_.size() < num_received) {
-    received_ = backend_->template allocate<S>(num_received);
+  const std::uint64_t num_received = exchange_plan_.num_received() * num_vectors;
+  if (send_.size() < num_sent) {
     send_ = backend_->template allocate<S>(num_sent);
-    backend_->fill(send_, S{0});  // what fills up is sent, too
+    backend_->fill(send_, S{0});  // what is left over is sent, too
+    if (!input_slots_.empty()) received_ = backend_->template allocate<S>(num_received);
   }
-  backend_->scale_rows(local, scale, exchange_plan_.num_mine, num_vectors, send_);
+  if (send_positions_.empty())
+    backend_->scale_rows(local, scale, exchange_plan_.num_mine, num_vectors, send_);
+  else
+    backend_->scatter_scaled(local, scale, send_positions_, exchange_plan_.num_mine, num_vectors, send_);
   backend_->synchronize();
-  const std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()), num_sent);
-  if (backend_->memory_is_host()) {
-    all_gather<S>(*comm_, send_.span().first(num_sent), received_.span().first(num_received), counts);
-  } else {
-    std::vector<S> mine(num_sent), all(num_received);
-    backend_->download(send_.data(), mine.data(), num_sent * sizeof(S));
-    all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
-    backend_->upload(all.data(), received_.data(), num_received * sizeof(S));
-  }
-  backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+  gather_through_host(num_sent, input_slots_.empty() ? x : received_);
+  if (!input_slots_.empty()) backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
   host_exchange_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class S>
+void SpmvOperator<S>::gather_through_host(std::uint64_t num_sent, Buffer<S>& all) {
+  const std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()), num_sent);
+  const std::uint64_t num_received = num_sent * counts.size();
+  if (backend_->memory_is_host())
+    return all_gather<S>(*comm_, send_.span().first(num_sent), all.span().first(num_received), counts);
+  std::vector<S> mine(num_sent), host(num_received);
+  backend_->download(send_.data(), mine.data(), num_sent * sizeof(S));
+  all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(host), counts);
+  backend_->upload(host.data(), all.data(), num_received * sizeof(S));
 }
 
 template <class S>

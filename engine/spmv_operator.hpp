@@ -60,7 +60,7 @@ class SpmvOperator {
   /// Vertex of each local row, in local order.
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
 
-  /// x for k vectors: num_slots * k, zero.
+  /// x for k vectors, zero.
   Buffer<S> make_x(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
   /// local: this rank's inputs in local order, k numbers each.
@@ -77,6 +77,8 @@ class SpmvOperator {
 
  private:
   SpmvOperator() = default;
+  /// all = send_ of all ranks.
+  void gather_through_host(std::uint64_t num_sent, Buffer<S>& all);
   void exchange_through_host(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
                              unsigned num_vectors);
   Backend<S>* backend_ = nullptr;
@@ -84,8 +86,10 @@ class SpmvOperator {
   SpmvPlan plan_;
   OperatorStats stats_;
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
-  std::uint64_t num_slots_ = 0;
-  Buffer<VertexId> input_slots_;  // of all ranks' inputs, as they arrive (backend memory)
+  std::uint64_t x_size_ = 0;  // for one vector
+  Buffer<VertexId>
+      input_slots_;  // of all inputs as they arrive; empty when they arrive as x (backend memory)
+  Buffer<VertexId> send_positions_;  // of this rank's inputs in what it sends; empty: in order
   // Several ranks only: how inputs travel, from device to device or, without a link, through the host.
   ExchangePlan exchange_plan_;
   std::shared_ptr<Exchange<S>> exchange_;

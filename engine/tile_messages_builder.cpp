@@ -298,13 +298,25 @@ class Builder {
 
 template <class S>
 TileMessages<S> build_tile_messages(const CsrView<double>& csr, std::span<const VertexId> rows,
-                                    const ColumnOrder& columns, std::uint32_t bin_messages) {
-  return Builder<S>(csr, rows, columns, bin_messages).run();
+                                    const ColumnOrder& columns, std::uint32_t bin_messages,
+                                    std::span<const WindowPart> parts) {
+  TileMessages<S> result = Builder<S>(csr, rows, columns, bin_messages).run();
+  if (parts.empty()) return result;
+  require(!columns.tiles.empty() && parts.size() % columns.tiles.size() == 0, "every tile has as many parts");
+  result.tiles.parts = Buffer<WindowPart>(parts.size());
+  std::copy(parts.begin(), parts.end(), result.tiles.parts.begin());
+  result.tiles.num_parts = static_cast<std::uint32_t>(parts.size() / columns.tiles.size());
+  result.num_slots = 0;
+  for (const WindowPart& part : parts)
+    result.num_slots = std::max(result.num_slots, part.first_in + part.size);
+  return result;
 }
 
 template TileMessages<float> build_tile_messages(const CsrView<double>&, std::span<const VertexId>,
-                                                 const ColumnOrder&, std::uint32_t);
+                                                 const ColumnOrder&, std::uint32_t,
+                                                 std::span<const WindowPart>);
 template TileMessages<double> build_tile_messages(const CsrView<double>&, std::span<const VertexId>,
-                                                  const ColumnOrder&, std::uint32_t);
+                                                  const ColumnOrder&, std::uint32_t,
+                                                  std::span<const WindowPart>);
 
 }  // namespace tessera

@@ -11,9 +11,10 @@ namespace tessera {
 
 /// Row i of the result is row `rows[i]` of `csr`, as in build_tile_composite. All tiles of `columns` must be
 /// narrow. Bins hold whole rows, in local order, of at most `bin_messages` (up to 65,535) messages. Throws
-/// ResourceError when a row sends more than that.
+/// ResourceError when a row sends more than that. parts: where each tile lies in x, unless in one piece.
 template <class S>
 TileMessages<S> build_tile_messages(const CsrView<double>& csr, std::span<const VertexId> rows,
-                                    const ColumnOrder& columns, std::uint32_t bin_messages);
+                                    const ColumnOrder& columns, std::uint32_t bin_messages,
+                                    std::span<const WindowPart> parts = {});
 
 }  // namespace tessera

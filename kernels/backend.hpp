@@ -121,8 +121,8 @@ class Backend {
   /// rank 0 goes to join() on every rank; empty where devices cannot be linked.
   virtual std::string link_id() { return {}; }
   virtual void join(const std::string& id, int rank, int num_ranks);
-  /// Null where devices are not linked: then the caller moves values through the host. A plan of one chunk
-  /// makes every later product wait for the whole exchange.
+  virtual bool is_linked() const { return false; }
+  /// Null where devices are not linked: then the caller moves values through the host.
   virtual std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan);
   /// Waits until everything above is done.
   virtual void synchronize() = 0;

@@ -13,14 +13,22 @@ struct SlicePass {
   Buffer<Slice> slices;
   Buffer<std::uint32_t> words;
   Buffer<S> values;
+  Buffer<WindowPart> parts;
+  std::uint32_t num_parts = 1;
 
   std::uint64_t num_windows() const { return windows.empty() ? 0 : windows.size() - 1; }
   std::uint64_t bytes() const {
-    return windows.size_bytes() + slices.size_bytes() + words.size_bytes() + values.size_bytes();
+    return windows.size_bytes() + slices.size_bytes() + words.size_bytes() + values.size_bytes() +
+           parts.size_bytes();
   }
   SlicePassView<S> view() const {
-    return {windows.data(), num_windows(), slices.data(), words.data(),
-            values.empty() ? nullptr : values.data()};
+    return {windows.data(),
+            num_windows(),
+            slices.data(),
+            words.data(),
+            values.empty() ? nullptr : values.data(),
+            parts.empty() ? nullptr : parts.data(),
+            num_parts};
   }
 };
 

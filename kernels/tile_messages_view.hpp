@@ -34,6 +34,14 @@ struct Window {
   std::uint32_t size = 0;
 };
 
+/// A window may lie in several parts of the input vector, one after the other in the window, each from a
+/// multiple of kPartAlignment on. Then first_in says nothing.
+struct WindowPart {
+  std::uint64_t first_in = 0;
+  std::uint32_t size = 0;
+};
+inline constexpr std::uint32_t kPartAlignment = 4;
+
 /// One warp's task. A word is two 16-bit offsets that follow each other in a row, or a row's id.
 ///  - num_rows rows, a thread each: the even and the odd elements in an accumulator each, in order, which are
 ///    added at the end.
@@ -79,8 +87,23 @@ struct SlicePassView {
   std::uint64_t num_windows = 0;
   const Slice* slices = nullptr;
   const std::uint32_t* words = nullptr;
-  const S* values = nullptr;  ///< two a word; null when all are 1 (always in pass 2)
+  const S* values = nullptr;          ///< two a word; null when all are 1 (always in pass 2)
+  const WindowPart* parts = nullptr;  ///< num_parts a window; null when every window is one piece
+  std::uint32_t num_parts = 1;
 };
+
+/// Where offset `offset` of window `window` lies in the input vector.
+template <class S>
+TESSERA_HD inline std::uint64_t input_index(const SlicePassView<S>& pass, std::uint64_t window,
+                                            std::uint32_t offset) {
+  if (pass.parts == nullptr) return pass.windows[window].first_in + offset;
+  const WindowPart* part = pass.parts + window * pass.num_parts;
+  for (;; ++part) {
+    const std::uint32_t length = (part->size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    if (offset < length) return part->first_in + offset;
+    offset -= length;
+  }
+}
 
 template <class S>
 struct TileMessagesView {

@@ -113,34 +113,19 @@ def check_shared_gpu(ranks):
           found.stderr.decode()[-200:])
 
 
-def measure(scale, ranks, generator_ranks):
-    graph = os.path.join(WORK, f"rmat-{scale}.tsr")
-    start = time.monotonic()
-    made = run(generator_ranks, "generate", "rmat", "--scale", scale, "--edge-factor", 16, "--seed", 1, "-o", graph,
-               "--quiet", "--no-memory-check", timeout=400)
-    print(f"scale {scale} generated in {time.monotonic() - start:.0f} s, exit {made.returncode} "
-          f"{made.stderr.decode()[-200:]}", flush=True)
+def measure(scale, ranks):
     for count in ranks:
-        for exchange in (("nccl",) if scale > 24 else ("nccl", "mpi")) if count > 1 else ("nccl",):
-            report = os.path.join(WORK, "report.json")
-            found = run(count, "pagerank", graph, "--backend", "cuda", "--kernel", "tile-messages", "--precision", "f32",
-                        "--iterations", 50, "--top", 1, "--report", report, "-o", os.path.join(WORK, "top.tsv"),
-                        "--quiet", "--no-memory-check", timeout=400)
-            if found.returncode not in (0, 3):
-                print(f"scale {scale}, {count} ranks: exit {found.returncode} {found.stderr.decode()[-400:]}", flush=True)
-                continue
-            with open(report, encoding="utf-8") as file:
-                made = json.load(file)
-            operator = made["operators"]["in_edges"]
-            line = {"scale": scale, "edges": made["graph"]["edges"], "gpus": count, "exchange": exchange,
-                    "step_median_ms": 1e3 * made["step"]["median_seconds"],
-                    "exchange_ms_a_step": 1e3 * made["exchange"]["seconds"] / made["iteration"]["iterations"],
-                    "exchanged_bytes": operator["exchanged_bytes"], "nonzero_imbalance": operator["nonzero_imbalance"],
-                    "seconds": made["seconds"], "device": made["backend"]["description"]}
-            results["runs"].append(line)
-            save()
-            print(json.dumps(line), flush=True)
-    os.remove(graph)
+        launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(count)]
+        try:
+            found = subprocess.run([*launcher, os.path.join(BUILD, "bin", "ranks_bench"), str(scale)], env=ENVIRONMENT,
+                                   capture_output=True, text=True, timeout=300, check=True)
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
+            print(f"scale {scale}, {count} GPUs: {error} {str(error.stderr)[-300:]}", flush=True)
+            continue
+        line = json.loads(found.stdout.splitlines()[-1])
+        results["runs"].append(line)
+        save()
+        print(json.dumps(line), flush=True)
 
 
 def main():
@@ -154,7 +139,7 @@ def main():
         check_start_and_stop(max(ranks))
         check_killed_rank(max(ranks))
     for scale in os.environ.get("SCALES", "24 26").split():
-        measure(int(scale), [1, *ranks] if int(scale) < 28 else ranks[-1:], 1)
+        measure(int(scale), [1, *ranks] if int(scale) < 28 else ranks[-1:])
     save()
     return any(value != "pass" for value in results["checks"].values())
 

@@ -9,7 +9,7 @@ namespace {
 
 /// A row's sum: two accumulators, or two a lane.
 template <class S>
-double row_sum(const SlicePassView<S>& pass, std::uint32_t heads, const Window& window, const Slice& s,
+double row_sum(const SlicePassView<S>& pass, std::uint32_t heads, std::uint64_t window, const Slice& s,
                std::uint32_t row, const S* in, std::uint64_t num_vectors) {
   const std::uint32_t num_lanes = is_joint(s) ? kSliceLanes : 1;
   double lanes[kSliceLanes] = {};
@@ -19,8 +19,8 @@ double row_sum(const SlicePassView<S>& pass, std::uint32_t heads, const Window& 
       for (std::uint32_t half = 0; half < 2; ++half) {
         const std::uint64_t at = slice_word(s, heads, row, i);
         const std::uint32_t offset = offset_of(pass.words[at], half);
-        if (offset == window.size) continue;
-        const auto x = static_cast<double>(in[offset * num_vectors]);
+        if (offset == pass.windows[window].size) continue;
+        const auto x = static_cast<double>(in[input_index(pass, window, offset) * num_vectors]);
         sums[half] += pass.values == nullptr ? x : static_cast<double>(pass.values[2 * at + half]) * x;
       }
     lanes[lane] = sums[0] + sums[1];
@@ -37,13 +37,10 @@ void run_pass(const SlicePassView<S>& pass, std::uint32_t heads, const S* in, un
               const Store& store) {
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::uint64_t w = 0; w < pass.num_windows; ++w) {
-    const Window& window = pass.windows[w];
-    for (std::uint64_t i = window.first_slice; i < pass.windows[w + 1].first_slice; ++i)
+    for (std::uint64_t i = pass.windows[w].first_slice; i < pass.windows[w + 1].first_slice; ++i)
       for (std::uint32_t row = 0; row < rows_of(pass.slices[i]); ++row)
         for (unsigned q = 0; q < num_vectors; ++q)
-          store(pass.slices[i], row, q,
-                row_sum(pass, heads, window, pass.slices[i], row, in + window.first_in * num_vectors + q,
-                        num_vectors));
+          store(pass.slices[i], row, q, row_sum(pass, heads, w, pass.slices[i], row, in + q, num_vectors));
   }
 }
 

@@ -47,17 +47,31 @@ __device__ inline double add_lanes(double sum) {
   return sum;
 }
 
-/// Starts the copy of a window into shared memory, with the zero behind it, as one group of the pipeline.
 template <unsigned kThreads, class S>
-__device__ void start_window(const Window& window, const S* in, S* shared) {
-  const S* from = in + window.first_in;
+__device__ inline void start_part(const S* from, std::uint32_t size, S* shared) {
   constexpr unsigned kVector = 16 / sizeof(S);
   const bool aligned = reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
-  const std::uint32_t vectors = aligned ? window.size / kVector : 0;
+  const std::uint32_t vectors = aligned ? size / kVector : 0;
   for (std::uint32_t i = threadIdx.x; i < vectors; i += kThreads)
     __pipeline_memcpy_async(shared + i * kVector, from + i * kVector, 16);
-  for (std::uint32_t i = vectors * kVector + threadIdx.x; i < window.size; i += kThreads)
+  for (std::uint32_t i = vectors * kVector + threadIdx.x; i < size; i += kThreads)
     __pipeline_memcpy_async(shared + i, from + i, sizeof(S));
+}
+
+/// Starts the copy of a window into shared memory, with the zero behind it, as one group of the pipeline.
+template <unsigned kThreads, class S>
+__device__ void start_window(const SlicePassView<S>& pass, std::uint32_t index, const S* in, S* shared) {
+  const Window& window = pass.windows[index];
+  if (pass.parts == nullptr) {
+    start_part<kThreads>(in + window.first_in, window.size, shared);
+  } else {
+    S* to = shared;
+    for (std::uint32_t i = 0; i < pass.num_parts; ++i) {
+      const WindowPart& part = pass.parts[std::uint64_t{index} * pass.num_parts + i];
+      start_part<kThreads>(in + part.first_in, part.size, to);
+      to += (part.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    }
+  }
   if (threadIdx.x == 0) shared[window.size] = 0;
   __pipeline_commit();
 }
@@ -224,7 +238,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
     const std::uint64_t end_word =
         first < end ? pass.slices[end - 1].first_word + words_of(pass.slices[end - 1], Store::kHeads) : 0;
     __syncthreads();  // the window before is no longer read
-    start_window<kThreads>(pass.windows[share.window], args.in, window);
+    start_window<kThreads>(pass, share.window, args.in, window);
     WordStream stream(pass.words + first_word, pass.words + end_word, ring, lane);
     __pipeline_wait_prior(2);  // the window, not the words
     __syncthreads();
@@ -235,16 +249,16 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
 }
 
 template <bool kWeighted, class S>
-__device__ inline double product(const SlicePassView<S>& pass, const Window& window, std::uint64_t element,
+__device__ inline double product(const SlicePassView<S>& pass, std::uint32_t window, std::uint64_t element,
                                  std::uint32_t offset, const S* in, unsigned num_vectors) {
-  if (offset == window.size) return 0;
-  const auto x = static_cast<double>(in[std::uint64_t{offset} * num_vectors]);
+  if (offset == pass.windows[window].size) return 0;
+  const auto x = static_cast<double>(in[input_index(pass, window, offset) * num_vectors]);
   return kWeighted ? static_cast<double>(pass.values[element]) * x : x;
 }
 
 /// Several vectors: neighbouring threads take neighbouring vectors of a row, whose inputs lie side by side.
 template <bool kWeighted, class S, class Store>
-__device__ void sum_slice_block(const SlicePassView<S>& pass, const Window& window, const Slice& s,
+__device__ void sum_slice_block(const SlicePassView<S>& pass, std::uint32_t window, const Slice& s,
                                 const S* in, unsigned num_vectors, unsigned lane, const Store& store) {
   const bool joint = is_joint(s);
   const unsigned num_lanes = joint ? kWarp : 1;
@@ -275,10 +289,9 @@ __global__ void __launch_bounds__(1024)
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < args.first_of_block[blockIdx.x + 1]; ++i) {
     const WindowShare& share = args.shares[i];
-    const Window window = args.pass.windows[share.window];
     for (std::uint64_t slice = share.first_slice[warp]; slice < share.first_slice[warp + 1]; ++slice)
-      sum_slice_block<kWeighted>(args.pass, window, args.pass.slices[slice],
-                                 args.in + window.first_in * num_vectors, num_vectors, lane, store);
+      sum_slice_block<kWeighted>(args.pass, share.window, args.pass.slices[slice], args.in, num_vectors, lane,
+                                 store);
   }
 }
 

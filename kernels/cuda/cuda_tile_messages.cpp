@@ -37,7 +37,8 @@ class DeviceShares {
 
 template <class S>
 SlicePass<S> pass_on_device(const SlicePass<S>& host) {
-  return {on_device(host.windows), on_device(host.slices), on_device(host.words), on_device(host.values)};
+  return {on_device(host.windows), on_device(host.slices), on_device(host.words),
+          on_device(host.values),  on_device(host.parts),  host.num_parts};
 }
 
 template <class S>
@@ -55,9 +56,10 @@ class DeviceTileMessages : public Matrix<S> {
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
-      std::uint64_t end = first;
-      while (end < host.tiles.num_windows() && is_ready(host.tiles.windows[end], chunk)) ++end;
-      tile_shares_.emplace_back(host.tiles, first, end, num_multiprocessors);
+      const std::uint64_t end = exchange_ == nullptr ? host.tiles.num_windows() : exchange_->end_tile(chunk);
+      // Beside what still arrives; the blocks of a product leave no room for others.
+      const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
+      tile_shares_.emplace_back(host.tiles, first, end, num_multiprocessors - busy);
       first = end;
     }
   }
@@ -80,9 +82,6 @@ class DeviceTileMessages : public Matrix<S> {
 
  private:
   std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
-  bool is_ready(const Window& tile, std::size_t chunk) const {
-    return chunk + 1 == num_chunks() || tile.first_in + tile.size <= exchange_->ready_slot(chunk);
-  }
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   std::uint64_t num_rows_, num_slots_, num_messages_;

@@ -8,8 +8,10 @@ template <class S>
 class DeviceExchange : public Exchange<S> {
  public:
   virtual std::size_t num_chunks() const = 0;
-  /// After this chunk every slot below is in place.
-  virtual std::uint64_t ready_slot(std::size_t chunk) const = 0;
+  /// Tiles below this are complete after the chunk.
+  virtual std::uint64_t end_tile(std::size_t chunk) const = 0;
+  /// Multiprocessors that the transport works on beside a product.
+  virtual unsigned busy_multiprocessors() const = 0;
   /// Later work on the default stream waits for this chunk of the exchange started last.
   virtual void wait_for(std::size_t chunk) = 0;
   /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer.

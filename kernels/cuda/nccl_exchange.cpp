@@ -10,7 +10,9 @@ namespace tessera::cuda {
 template <class S>
 NcclExchange<S>::NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan plan)
     : group_(std::move(group)), plan_(std::move(plan)) {
+  positions_ = on_device(std::span<const VertexId>(plan_.positions));
   slots_ = on_device(std::span<const VertexId>(plan_.slots));
+  plan_.positions = {};
   plan_.slots = {};
   int lowest = 0, highest = 0;
   TESSERA_CUDA_CALL(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
@@ -35,7 +37,7 @@ void NcclExchange<S>::grow(unsigned num_vectors) {
   mine_ = {};
   all_ = {};
   mine_ = device_buffer<S>(plan_.count * num_vectors);
-  all_ = device_buffer<S>(plan_.count * num_vectors * static_cast<std::uint64_t>(plan_.num_ranks));
+  if (!slots_.empty()) all_ = device_buffer<S>(plan_.num_received() * num_vectors);
   TESSERA_CUDA_CALL(cudaMemset(mine_.data(), 0, mine_.size_bytes()));
 }
 
@@ -45,25 +47,26 @@ void NcclExchange<S>::start(const Buffer<S>& local, const Buffer<S>* scale, Buff
   const ProfileRange range("exchange");
   finish();
   grow(num_vectors);
-  scatter_scaled<S>(local.data(), scale == nullptr ? nullptr : scale->data(), nullptr, plan_.num_mine,
-                    num_vectors, mine_.data());
+  scatter_scaled<S>(local.data(), scale == nullptr ? nullptr : scale->data(),
+                    positions_.empty() ? nullptr : positions_.data(), plan_.num_mine, num_vectors,
+                    mine_.data());
   // From here on the default stream neither reads the last x nor writes this one.
   TESSERA_CUDA_CALL(cudaEventRecord(scaled_, nullptr));
   TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream_, scaled_));
   TESSERA_CUDA_CALL(cudaEventRecord(begun_, stream_));
+  S* arrived = slots_.empty() ? x.data() : all_.data();
   for (std::size_t c = 0; c < num_chunks(); ++c) {
     const std::uint64_t begin = plan_.begin_of(c), count = plan_.chunk_ends[c] - begin;
     const std::uint64_t first = begin * static_cast<std::uint64_t>(plan_.num_ranks);
-    const std::uint64_t received = count * static_cast<std::uint64_t>(plan_.num_ranks);
     if (count > 0)
-      group_->all_gather(mine_.data() + begin * num_vectors, all_.data() + first * num_vectors,
+      group_->all_gather(mine_.data() + begin * num_vectors, arrived + first * num_vectors,
                          count * num_vectors * sizeof(S), stream_);
-    scatter_scaled<S>(all_.data() + first * num_vectors, nullptr, slots_.data() + first, received,
-                      num_vectors, x.data(), stream_);
+    if (!slots_.empty())
+      scatter_scaled<S>(all_.data(), nullptr, slots_.data(), slots_.size(), num_vectors, x.data(), stream_);
     TESSERA_CUDA_CALL(cudaEventRecord(placed_[c], stream_));
   }
   under_way_ = true;
-  if (num_chunks() > 1) return;
+  if (slots_.empty()) return;  // the product waits, chunk by chunk
   wait_for(0);
   finish();
 }

@@ -17,7 +17,8 @@ class NcclExchange : public DeviceExchange<S> {
   double seconds() override;
 
   std::size_t num_chunks() const override { return plan_.chunk_ends.size(); }
-  std::uint64_t ready_slot(std::size_t chunk) const override { return plan_.ready_slots[chunk]; }
+  std::uint64_t end_tile(std::size_t chunk) const override { return plan_.tile_ends[chunk]; }
+  unsigned busy_multiprocessors() const override { return kNcclBlocks; }
   void wait_for(std::size_t chunk) override;
   void finish() override;
 
@@ -26,8 +27,8 @@ class NcclExchange : public DeviceExchange<S> {
 
   std::shared_ptr<NcclGroup> group_;
   ExchangePlan plan_;
-  Buffer<VertexId> slots_;
-  Buffer<S> mine_, all_;  // grown to the largest number of vectors used
+  Buffer<VertexId> positions_, slots_;
+  Buffer<S> mine_, all_;  // grown to the largest number of vectors used; all_ only where x is filled by slots
   cudaStream_t stream_ = nullptr;
   cudaEvent_t scaled_ = nullptr, begun_ = nullptr;
   std::vector<cudaEvent_t> placed_;  // of each chunk

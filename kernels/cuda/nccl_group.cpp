@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/device_memory.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -37,16 +38,30 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks
   std::memcpy(unique.internal, id.data(), id.size());
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  config.maxCTAs = kNcclBlocks;
   ncclResult_t state = ncclCommInitRankConfig(&comm_, num_ranks, unique, rank, &config);
   const auto start = Clock::now();
   while (state == ncclInProgress && seconds_since(start) < kJoinSeconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (ncclCommGetAsyncError(comm_, &state) != ncclSuccess) break;
   }
-  if (state == ncclSuccess) return;
+  if (state == ncclSuccess) return connect();
   const std::string reason =
       state == ncclInProgress ? "a rank did not join within a minute" : ncclGetErrorString(state);
   throw ResourceError("NCCL: linking the GPUs: " + reason + "; use --exchange mpi or --backend cpu");
+}
+
+void NcclGroup::connect() {
+  // The first exchange sets up the links, which takes a while; not in the first step.
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const Buffer<char> mine = device_buffer<char>(kBytes);
+  Buffer<char> all = device_buffer<char>(kBytes * static_cast<std::size_t>(num_ranks_));
+  cudaEvent_t done = nullptr;
+  TESSERA_CUDA_CALL(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  all_gather(mine.data(), all.data(), kBytes, nullptr);
+  TESSERA_CUDA_CALL(cudaEventRecord(done, nullptr));
+  wait(done);
+  TESSERA_CUDA_CALL(cudaEventDestroy(done));
 }
 
 NcclGroup::~NcclGroup() {

@@ -8,6 +8,10 @@
 
 namespace tessera::cuda {
 
+/// Blocks, and so multiprocessors, that an exchange takes at most: enough for most of the links' rate, and
+/// few enough to leave the others to products meanwhile.
+inline constexpr int kNcclBlocks = 16;
+
 /// What rank 0 sends to all before they join; opaque bytes.
 std::string new_nccl_id();
 
@@ -31,6 +35,7 @@ class NcclGroup {
   static constexpr double kAnswerSeconds = 8;
 
  private:
+  void connect();
   void check(ncclResult_t result, const char* call);
 
   int num_ranks_;

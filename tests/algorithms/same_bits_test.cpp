@@ -42,7 +42,8 @@ RC_GTEST_PROP(SameBits, ForAnyNumberOfRanksAndThreads, ()) {
   const bool weighted = *rc::gen::arbitrary<bool>();
   const auto [ranks, threads] = *rc::gen::elementOf(
       std::vector<std::pair<int, int>>(std::begin(kRanksAndThreads), std::end(kRanksAndThreads)));
-  const auto kernel = *rc::gen::element(KernelKind::tile_composite, KernelKind::csr);
+  const auto kernel =
+      *rc::gen::element(KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr);
   const Graph graph = graph_of(random_oracle_graph(seed, n, num_edges, weighted), weighted);
   if (*rc::gen::arbitrary<bool>())
     expect_same_bits<float>(graph, {ranks, threads, kernel});

@@ -45,7 +45,10 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (ncclCommGetAsyncError(comm_, &state) != ncclSuccess) break;
   }
-  if (state == ncclSuccess) return connect();
+  if (state == ncclSuccess) {
+    connect();
+    return;
+  }
   const std::string reason =
       state == ncclInProgress ? "a rank did not join within a minute" : ncclGetErrorString(state);
   throw ResourceError("NCCL: linking the GPUs: " + reason + "; use --exchange mpi or --backend cpu");

@@ -43,7 +43,7 @@ def same_on_all(name, ranks, *arguments):
     expected = run(1, *arguments, "--backend", "cuda")
     if expected.returncode not in (0, 3):
         return check(name, False, expected.stderr.decode()[-300:])
-    for count in ranks:
+    for count in reversed(ranks):
         for exchange in ("nccl", "mpi"):
             found = run(count, *arguments, "--backend", "cuda", "--exchange", exchange)
             if found.stdout != expected.stdout:
@@ -114,10 +114,10 @@ def check_shared_gpu(ranks):
 
 
 def measure(scale, ranks):
-    for count in ranks:
+    for count in reversed(ranks):
         launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(count)]
         try:
-            found = subprocess.run([*launcher, os.path.join(BUILD, "bin", "ranks_bench"), str(scale)], env=ENVIRONMENT,
+            found = subprocess.run([*launcher, os.path.join(BUILD, "bin", "ranks_bench"), str(scale)], env={**ENVIRONMENT, "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // count))},
                                    capture_output=True, text=True, timeout=300, check=True)
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
             print(f"scale {scale}, {count} GPUs: {error} {str(error.stderr)[-300:]}", flush=True)

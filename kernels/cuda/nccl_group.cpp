@@ -14,7 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The communicator never blocks, so that its calls can be given up.
 constexpr double kJoinSeconds = 60, kAbortSeconds = 1;
 
 double seconds_since(Clock::time_point start) {
@@ -36,22 +35,29 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks
   ncclUniqueId unique;
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  config.maxCTAs = kNcclBlocks;
-  ncclResult_t state = ncclCommInitRankConfig(&comm_, num_ranks, unique, rank, &config);
-  const auto start = Clock::now();
-  while (state == ncclInProgress && seconds_since(start) < kJoinSeconds) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (ncclCommGetAsyncError(comm_, &state) != ncclSuccess) break;
-  }
-  if (state == ncclSuccess) {
-    connect();
-    return;
-  }
-  const std::string reason =
-      state == ncclInProgress ? "a rank did not join within a minute" : ncclGetErrorString(state);
-  throw ResourceError("NCCL: linking the GPUs: " + reason + "; use --exchange mpi or --backend cpu");
+  int device = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  // Calls that return at once (blocking = 0) would start a thread for every exchange. So joining, which alone
+  // may wait for another rank, has a thread of its own that can be left behind.
+  auto joined = std::make_shared<std::promise<std::pair<ncclResult_t, ncclComm_t>>>();
+  auto result = joined->get_future();
+  std::thread([joined, unique, rank, num_ranks, device] {
+    ncclComm_t comm = nullptr;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.maxCTAs = kNcclBlocks;
+    ncclResult_t state = cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+    if (state == ncclSuccess) state = ncclCommInitRankConfig(&comm, num_ranks, unique, rank, &config);
+    joined->set_value({state, comm});
+  }).detach();
+  const bool answered =
+      result.wait_for(std::chrono::duration<double>(kJoinSeconds)) == std::future_status::ready;
+  const auto [state, comm] = answered ? result.get() : std::pair{ncclSystemError, ncclComm_t{}};
+  if (state != ncclSuccess)
+    throw ResourceError(std::string("NCCL: linking the GPUs: ") +
+                        (answered ? ncclGetErrorString(state) : "a rank did not join within a minute") +
+                        "; use --exchange mpi or --backend cpu");
+  comm_ = comm;
+  connect();
 }
 
 void NcclGroup::connect() {
@@ -80,17 +86,8 @@ NcclGroup::~NcclGroup() {
 }
 
 void NcclGroup::check(ncclResult_t result, const char* call) {
-  const auto start = Clock::now();
-  while (result == ncclInProgress && seconds_since(start) < kAnswerSeconds) {
-    std::this_thread::yield();
-    ncclResult_t state = ncclSuccess;
-    result = ncclCommGetAsyncError(comm_, &state);
-    if (result == ncclSuccess) result = state;
-  }
-  if (result == ncclSuccess) return;
-  throw ResourceError(
-      std::string("NCCL: ") + call + ": " +
-      (result == ncclInProgress ? "no answer from another rank" : ncclGetErrorString(result)));
+  if (result != ncclSuccess)
+    throw ResourceError(std::string("NCCL: ") + call + ": " + ncclGetErrorString(result));
 }
 
 void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
@@ -104,7 +101,7 @@ void NcclGroup::wait(cudaEvent_t event) {
     if (status != cudaErrorNotReady) check_cuda(status, "exchange between GPUs");
     ncclResult_t state = ncclSuccess;
     check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-    if (state != ncclInProgress) check(state, "exchange between GPUs");
+    check(state, "exchange between GPUs");
     if (seconds_since(start) > kAnswerSeconds)
       throw ResourceError("the exchange between GPUs has stood still for " +
                           std::to_string(static_cast<int>(kAnswerSeconds)) +

@@ -10,7 +10,7 @@ namespace tessera::cuda {
 
 /// Blocks, and so multiprocessors, that an exchange takes at most: enough for most of the links' rate, and
 /// few enough to leave the others to products meanwhile.
-inline constexpr int kNcclBlocks = 16;
+inline constexpr int kNcclBlocks = 32;
 
 /// What rank 0 sends to all before they join; opaque bytes.
 std::string new_nccl_id();

@@ -6,8 +6,8 @@
 
 #include "engine/region_failure.hpp"
 #include "engine/row_pieces.hpp"
-#include "engine/slice_builder.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/slice_builder.hpp"
 
 namespace tessera {
 namespace {
@@ -75,12 +75,8 @@ class Builder {
   }
 
  private:
-  /// Elements a message of this row may have: a row of very many pieces sends fewer and longer ones.
   std::uint32_t message_elements(VertexId row) const {
-    const std::uint64_t length = csr_.row_offsets[rows_[row] + 1] - csr_.row_offsets[rows_[row]];
-    std::uint32_t elements = kMessageElements;
-    while (length / elements > kMostExtraMessages && elements < 32768) elements *= 2;
-    return elements;
+    return elements_of_message(csr_.row_offsets[rows_[row] + 1] - csr_.row_offsets[rows_[row]]);
   }
 
   void make_messages(std::uint64_t t) {
@@ -186,9 +182,10 @@ class Builder {
       const Tile& tile = columns_.tiles[t];
       pass.windows[t] = {.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)};
       for (const Cell& cell : tiles_[t].cells)
-        append_slices(
+        each_slice(
             cell.count, [&](std::uint64_t i) { return tiles_[t].messages[cell.first + i].length; },
-            cell.first_message, kTileHeads, tiles_[t].slices, tiles_[t].num_words);
+            cell.first_message, kTileHeads, tiles_[t].num_words,
+            [&](const Slice& slice, std::uint64_t) { tiles_[t].slices.push_back(slice); });
     });
     const auto first_words = join(tiles_, pass);
     if (!pieces_.values16.empty()) pass.values = Buffer<S>(2 * pass.words.size());
@@ -230,9 +227,9 @@ class Builder {
       if (counts_[row] > 0) bin.rows.push_back(static_cast<VertexId>(row));
     std::stable_sort(bin.rows.begin(), bin.rows.end(),
                      [&](VertexId u, VertexId v) { return counts_[u] > counts_[v]; });
-    append_slices(
-        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, kBinHeads, bin.slices,
-        bin.num_words);
+    each_slice(
+        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, kBinHeads, bin.num_words,
+        [&](const Slice& slice, std::uint64_t) { bin.slices.push_back(slice); });
   }
 
   void fill_bin(std::uint64_t b, BinSlices& bin, std::uint64_t first_word) {

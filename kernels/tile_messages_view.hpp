@@ -24,6 +24,12 @@ inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256;
 inline constexpr std::uint32_t kMessageElements = 1024;
 /// A row sends at most so many messages beyond one a tile.
 inline constexpr std::uint32_t kMostExtraMessages = 8192;
+/// Elements a message of this row may have.
+TESSERA_HD inline std::uint32_t elements_of_message(std::uint64_t row_length) {
+  std::uint32_t elements = kMessageElements;
+  while (row_length / elements > kMostExtraMessages && elements < 32768) elements *= 2;
+  return elements;
+}
 /// Messages of a bin start at a multiple of this.
 inline constexpr std::uint32_t kBinAlignment = 32;
 

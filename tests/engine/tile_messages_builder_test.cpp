@@ -6,9 +6,9 @@
 
 #include <numeric>
 
-#include "engine/slice_builder.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/slice_builder.hpp"
 #include "tests/support/random_matrix.hpp"
 
 namespace tessera {

@@ -1,10 +1,8 @@
 // Puts rows that are sorted by length into slices (kernels/tile_messages_view.hpp). Both passes of the
-// tile-messages form are built with it.
+// tile-messages form are built with it, on the host and on a device.
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "kernels/tile_messages_view.hpp"
 
@@ -13,44 +11,47 @@ namespace tessera {
 /// Slices start at a multiple of this many words (32 bytes, what a device reads at once).
 inline constexpr std::uint64_t kSliceAlignment = 8;
 
-inline std::uint64_t aligned_words(const Slice& s, std::uint32_t heads) {
+TESSERA_HD inline std::uint64_t aligned_words(const Slice& s, std::uint32_t heads) {
   return (words_of(s, heads) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
 }
 
 /// The slice at the head of `num_rows` rows, longest first: its shape alone.
 template <class LengthOf>
-Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
+TESSERA_HD Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
   const std::uint64_t longest = length_of(0);
   if (longest >= kJointLength)
     return {.num_words = static_cast<std::uint16_t>((longest + 2 * kSliceLanes - 1) / (2 * kSliceLanes))};
   const std::uint64_t words = (longest + 1) / 2;
   const bool is_short = words <= kShortWords;
   const std::uint64_t least = is_short ? words : kShortWords + 1;  // of the rows that may join
-  const std::uint64_t most = std::min<std::uint64_t>(is_short ? kShortSliceRows : kSliceLanes, num_rows);
+  const std::uint64_t limit = is_short ? kShortSliceRows : kSliceLanes;
+  const std::uint64_t most = limit < num_rows ? limit : num_rows;
   std::uint64_t rows = 1;
   while (rows < most && (length_of(rows) + 1) / 2 >= least) ++rows;
   return {.num_words = static_cast<std::uint16_t>(words), .num_rows = static_cast<std::uint16_t>(rows)};
 }
 
-/// Appends slices for rows of `num_rows` lengths, longest first; the first row's sum goes to first_out.
-/// length_of(i): elements of row i, from 1 to 65,535. num_words: where the next slice starts; grows.
-template <class LengthOf>
-void append_slices(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
-                   std::uint32_t heads, std::vector<Slice>& slices, std::uint64_t& num_words) {
+/// Calls take(slice, first row) for the slices of `num_rows` rows, longest first; the first row's sum goes to
+/// first_out. length_of(i): elements of row i, from 1 to 65,535. num_words: where the next slice starts;
+/// grows.
+template <class LengthOf, class Take>
+TESSERA_HD void each_slice(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
+                           std::uint32_t heads, std::uint64_t& num_words, const Take& take) {
   for (std::uint64_t row = 0; row < num_rows;) {
     Slice slice = next_slice(num_rows - row, [&](std::uint64_t i) { return length_of(row + i); });
     slice.first_word = num_words;
     slice.first_out = static_cast<std::uint32_t>(first_out + row);
     num_words += aligned_words(slice, heads);
+    take(slice, row);
     row += rows_of(slice);
-    slices.push_back(slice);
   }
 }
 
 /// The words of row `row` of a slice, padding included; element_of(k): its k-th offset.
 template <class ElementOf>
-void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uint32_t row, std::uint64_t length,
-                    std::uint32_t padding, const ElementOf& element_of, std::uint32_t* words) {
+TESSERA_HD void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uint32_t row,
+                               std::uint64_t length, std::uint32_t padding, const ElementOf& element_of,
+                               std::uint32_t* words) {
   const std::uint32_t num_words = slice.num_words * (is_joint(slice) ? kSliceLanes : 1u);
   const auto offset = [&](std::uint32_t k) { return k < length ? std::uint32_t{element_of(k)} : padding; };
   for (std::uint32_t i = 0; i < num_words; ++i)

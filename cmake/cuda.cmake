@@ -39,7 +39,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 # As for the host (cmake/compile_flags.cmake): no fused multiply-add, so that bits agree.
-string(APPEND CMAKE_CUDA_FLAGS " -fmad=false")
+string(APPEND CMAKE_CUDA_FLAGS " -fmad=false --extended-lambda")
 set(TESSERA_WITH_CUDA ON)
 
 # NCCL links the GPUs of several ranks; without it they talk through the host.

@@ -148,26 +148,44 @@ struct OperatorBuilder {
     if (op.plan_.kernel == KernelKind::tile_composite) {
       auto matrix = build_tile_composite<S>(csr, rows, columns, backend.tiling_limits(), options.table);
       packing = matrix.stats;
-      op.stats_.num_tiles = matrix.tiles.size();
-      op.stats_.num_workloads = matrix.workloads.size();
       op.matrix_ = backend.make_matrix(std::move(matrix));
     } else if (op.plan_.kernel == KernelKind::tile_messages) {
-      const TilingLimits limits = backend.tiling_limits();
-      const std::uint32_t bin = limits.bin_messages / (csr.num_nonzeros() < limits.bin_nonzeros ? 2 : 1);
-      auto matrix = build_tile_messages<S>(csr, rows, columns, bin, parts);
-      packing = matrix.stats;
-      op.stats_.num_tiles = matrix.tiles.num_windows();
-      op.stats_.num_workloads = matrix.tiles.slices.size() + matrix.bins.slices.size();
-      op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);
+      pack_messages(op, csr, rows, columns, parts, packing);
     } else {
       auto matrix = build_csr_matrix<S>(csr, rows, columns);
       packing = matrix.stats;
       op.matrix_ = backend.make_matrix(std::move(matrix));
     }
+    op.stats_.num_tiles = packing.num_tiles;
+    op.stats_.num_workloads = packing.num_workloads;
     op.stats_.num_nonzeros = packing.num_nonzeros;
     op.stats_.num_stored = packing.num_stored;
     op.stats_.num_row_pieces = packing.num_row_pieces;
     op.stats_.matrix_bytes = packing.bytes;
+  }
+
+  void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
+                     const ColumnOrder& columns, std::span<const WindowPart> parts,
+                     PackingStats& packing) const {
+    const TilingLimits limits = backend.tiling_limits();
+    const std::uint32_t bin = limits.bin_messages / (csr.num_nonzeros() < limits.bin_nonzeros ? 2 : 1);
+    if (options.pack_on_device) {
+      const auto& tiles = columns.tiles;
+      op.matrix_ = backend.pack_messages(
+          {.csr = csr,
+           .rows = rows,
+           .slot_of_column = columns.slot_of_column.data(),
+           .tiles = tiles,
+           .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
+           .num_slots = op.x_size_,
+           .bin_messages = bin,
+           .parts = parts},
+          op.exchange_, packing);
+      if (op.matrix_ != nullptr) return;
+    }
+    auto matrix = build_tile_messages<S>(csr, rows, columns, bin, parts);
+    packing = matrix.stats;
+    op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);
   }
 
   void finish_stats(SpmvOperator<S>& op) const {

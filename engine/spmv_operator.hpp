@@ -30,6 +30,7 @@ struct OperatorStats {
 struct OperatorOptions {
   KernelKind kernel = KernelKind::automatic;
   PerfTable table = default_perf_table();
+  bool pack_on_device = false;  ///< where the backend can
 };
 
 template <class S>

@@ -156,6 +156,8 @@ class Builder {
     PackingStats& stats = result_.stats;
     stats.num_stored = result_.offsets16.size() + result_.offsets32.size();
     stats.num_row_pieces = result_.row_ids.size();
+    stats.num_tiles = result_.tiles.size();
+    stats.num_workloads = result_.workloads.size();
     stats.bytes = result_.tiles.size_bytes() + result_.workloads.size_bytes() + result_.row_ids.size_bytes() +
                   result_.offsets16.size_bytes() + result_.offsets32.size_bytes() +
                   result_.values16.size_bytes() + result_.values32.size_bytes();
@@ -198,9 +200,11 @@ CsrMatrix<S> build_csr_matrix(const CsrView<double>& csr, std::span<const Vertex
       if (csr.values != nullptr) result.values[to + k] = static_cast<S>(csr.values[from + k]);
     }
   }
-  result.stats = {
-      num_nonzeros, num_nonzeros, rows.size(),
-      result.row_offsets.size_bytes() + result.col_indices.size_bytes() + result.values.size_bytes()};
+  result.stats = {.num_nonzeros = num_nonzeros,
+                  .num_stored = num_nonzeros,
+                  .num_row_pieces = rows.size(),
+                  .bytes = result.row_offsets.size_bytes() + result.col_indices.size_bytes() +
+                           result.values.size_bytes()};
   return result;
 }
 

@@ -272,6 +272,8 @@ class Builder {
     }
     stats.num_stored = 2 * result_.tiles.words.size();
     stats.bytes = result_.tiles.bytes() + result_.bins.bytes();
+    stats.num_tiles = tiles_.size();
+    stats.num_workloads = result_.tiles.slices.size() + result_.bins.slices.size();
   }
 
   struct CellOfBin {

@@ -15,6 +15,7 @@
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/exact_sum.hpp"
 #include "kernels/exchange.hpp"
+#include "kernels/messages_build_input.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
 
@@ -83,6 +84,11 @@ class Backend {
   /// exchange: what fills x, if it comes from make_exchange(); null else.
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
                                                  std::shared_ptr<Exchange<S>> exchange) = 0;
+  /// Builds tile-messages itself; null where it cannot.
+  virtual std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput&, std::shared_ptr<Exchange<S>>,
+                                                   PackingStats&) {
+    return nullptr;
+  }
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
 
   virtual void fill(Buffer<S>& vector, S value) = 0;

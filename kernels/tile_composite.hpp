@@ -15,6 +15,7 @@ struct PackingStats {
   EdgeOffset num_stored = 0;         ///< with padding
   std::uint64_t num_row_pieces = 0;  ///< non-empty (row, tile) pairs
   std::uint64_t bytes = 0;           ///< of the whole structure
+  std::uint64_t num_tiles = 0, num_workloads = 0;
   double padding_ratio() const {
     return num_nonzeros == 0
                ? 0.0

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "tools": ("tools", "algorithms", "engine", "partition", "kernels", "!kernels/cpu", "!kernels/cuda"),
 }
 MPI_FILES = ("partition/mpi_communicator.cpp", "tools/version.cpp")
-MPI_WRAPPER_USERS = ("partition/mpi_communicator.cpp", "tools/main.cpp", "tests/mpi")
+MPI_WRAPPER_USERS = ("partition/mpi_communicator.cpp", "tools/main.cpp", "tests/mpi", "tests/bench/ranks_bench.cpp")
 CUDA_USERS = ("kernels/cuda", "tests/bench")  # the latter measures beside the vendor's library
 CUDA_HEADER = re.compile(r"^(cuda|nccl|cublas|cusparse|nvtx|cub/|thrust/|cooperative_groups)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -78,7 +78,7 @@ def source_faults(path, text):
         fault = found and include_fault(path, *found.groups())
         if fault:
             yield number, fault
-    if path.endswith((".cu", ".cuh")) and not below(path, "kernels/cuda"):
+    if path.endswith((".cu", ".cuh")) and not any(below(path, folder) for folder in ("kernels/cuda", "tests")):
         yield 1, "device code belongs under kernels/cuda"
     if below(path, "tools") or below(path, "tests"):
         return

@@ -51,6 +51,8 @@ void RankingCommand::add_solver_options() {
       {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
       "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
       "through the host (mpi); auto takes nccl where it is built in");
+  options_.choice<bool>("pack", pack_on_device_, {{"host", false}, {"device", true}},
+                        "where tile-messages are packed for a GPU; the bytes are the same");
   options_.flag("deterministic", deterministic_,
                 "the same bits on any number of threads, processes and GPUs and in every run; every kernel "
                 "here does that, so nothing changes");
@@ -95,7 +97,7 @@ Graph RankingCommand::load(Session& session) {
 }
 
 OperatorOptions RankingCommand::operator_options(Session& session) const {
-  return {kernel_, load_perf_table(session.comm())};
+  return {kernel_, load_perf_table(session.comm()), pack_on_device_};
 }
 
 void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape,

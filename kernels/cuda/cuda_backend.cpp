@@ -14,6 +14,7 @@
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/messages_build.hpp"
 
 namespace tessera {
 namespace {
@@ -125,8 +126,14 @@ class CudaBackend : public Backend<S> {
   }
   std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
                                          std::shared_ptr<Exchange<S>> exchange) override {
-    return cuda::make_tile_messages(matrix, static_cast<unsigned>(properties_.multiProcessorCount),
-                                    std::move(exchange));
+    return cuda::make_tile_messages(cuda::on_device(matrix), num_multiprocessors(), std::move(exchange));
+  }
+  std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput& input,
+                                           std::shared_ptr<Exchange<S>> exchange,
+                                           PackingStats& stats) override {
+    TileMessages<S> matrix = cuda::build_messages_on_device<S>(input);
+    stats = matrix.stats;
+    return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
     return std::make_unique<CudaCsr<S>>(std::move(matrix));
@@ -183,6 +190,7 @@ class CudaBackend : public Backend<S> {
   void synchronize() override { TESSERA_CUDA_CALL(cudaDeviceSynchronize()); }
 
  private:
+  unsigned num_multiprocessors() const { return static_cast<unsigned>(properties_.multiProcessorCount); }
   static const S* data_or_null(const Buffer<S>* buffer) {
     return buffer == nullptr ? nullptr : buffer->data();
   }

@@ -1,6 +1,8 @@
 #include "kernels/cuda/cuda_tile_messages.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
@@ -41,42 +43,49 @@ SlicePass<S> pass_on_device(const SlicePass<S>& host) {
           on_device(host.values),  on_device(host.parts),  host.num_parts};
 }
 
+/// What dealing needs of a pass on the device.
+template <class S>
+SlicePass<S> outline_of(const SlicePass<S>& device) {
+  SlicePass<S> host;
+  host.windows = on_host(device.windows);
+  host.slices = on_host(device.slices);
+  return host;
+}
+
 template <class S>
 class DeviceTileMessages : public Matrix<S> {
  public:
-  DeviceTileMessages(const TileMessages<S>& host, unsigned num_multiprocessors,
+  DeviceTileMessages(TileMessages<S> matrix, unsigned num_multiprocessors,
                      std::shared_ptr<Exchange<S>> exchange)
-      : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
-        num_rows_(host.num_rows),
-        num_slots_(host.num_slots),
-        num_messages_(host.num_messages),
-        tiles_(pass_on_device(host.tiles)),
-        bins_(pass_on_device(host.bins)),
-        bin_shares_(host.bins, 0, host.bins.num_windows(), num_multiprocessors) {
+      : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)), matrix_(std::move(matrix)) {
+    const SlicePass<S> tiles = outline_of(matrix_.tiles), bins = outline_of(matrix_.bins);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
-      const std::uint64_t end = exchange_ == nullptr ? host.tiles.num_windows() : exchange_->end_tile(chunk);
+      const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
-      tile_shares_.emplace_back(host.tiles, first, end, num_multiprocessors - busy);
+      tile_shares_.emplace_back(tiles, first, end, num_multiprocessors - busy);
       first = end;
     }
+    bin_shares_.emplace(bins, 0, bins.num_windows(), num_multiprocessors);
   }
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
-    require(x.size() >= num_slots_ * num_vectors, "x is shorter than the matrix is wide");
-    require(y.size() >= num_rows_ * num_vectors, "y is shorter than the matrix is high");
-    if (messages_.size() < num_messages_ * num_vectors) {
+    require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(y.size() >= matrix_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    if (messages_.size() < matrix_.num_messages * num_vectors) {
       messages_ = {};
-      messages_ = device_buffer<S>(num_messages_ * num_vectors);
+      messages_ = device_buffer<S>(matrix_.num_messages * num_vectors);
     }
     const ProfileRange range("product");
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       if (exchange_ != nullptr) exchange_->wait_for(chunk);
-      send_messages(tiles_.view(), tile_shares_[chunk].view(), x.data(), messages_.data(), num_vectors);
+      send_messages(matrix_.tiles.view(), tile_shares_[chunk].view(), x.data(), messages_.data(),
+                    num_vectors);
     }
-    add_messages(bins_.view(), bin_shares_.view(), messages_.data(), y.data(), num_rows_, num_vectors);
+    add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), matrix_.num_rows,
+                 num_vectors);
     if (exchange_ != nullptr) exchange_->finish();
   }
 
@@ -84,24 +93,37 @@ class DeviceTileMessages : public Matrix<S> {
   std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
-  std::uint64_t num_rows_, num_slots_, num_messages_;
-  SlicePass<S> tiles_, bins_;
+  TileMessages<S> matrix_;
   std::vector<DeviceShares<S>> tile_shares_;
-  DeviceShares<S> bin_shares_;
+  std::optional<DeviceShares<S>> bin_shares_;
   mutable Buffer<S> messages_;  // grown to the largest number of vectors used
 };
 
 }  // namespace
 
 template <class S>
-std::unique_ptr<Matrix<S>> make_tile_messages(const TileMessages<S>& host, unsigned num_multiprocessors,
-                                              std::shared_ptr<Exchange<S>> exchange) {
-  return std::make_unique<DeviceTileMessages<S>>(host, num_multiprocessors, std::move(exchange));
+TileMessages<S> on_device(const TileMessages<S>& host) {
+  TileMessages<S> device;
+  device.num_rows = host.num_rows;
+  device.num_slots = host.num_slots;
+  device.num_messages = host.num_messages;
+  device.stats = host.stats;
+  device.tiles = pass_on_device(host.tiles);
+  device.bins = pass_on_device(host.bins);
+  return device;
 }
 
-template std::unique_ptr<Matrix<float>> make_tile_messages(const TileMessages<float>&, unsigned,
+template <class S>
+std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> matrix, unsigned num_multiprocessors,
+                                              std::shared_ptr<Exchange<S>> exchange) {
+  return std::make_unique<DeviceTileMessages<S>>(std::move(matrix), num_multiprocessors, std::move(exchange));
+}
+
+template TileMessages<float> on_device(const TileMessages<float>&);
+template TileMessages<double> on_device(const TileMessages<double>&);
+template std::unique_ptr<Matrix<float>> make_tile_messages(TileMessages<float>, unsigned,
                                                            std::shared_ptr<Exchange<float>>);
-template std::unique_ptr<Matrix<double>> make_tile_messages(const TileMessages<double>&, unsigned,
+template std::unique_ptr<Matrix<double>> make_tile_messages(TileMessages<double>, unsigned,
                                                             std::shared_ptr<Exchange<double>>);
 
 }  // namespace tessera::cuda

@@ -6,10 +6,14 @@
 
 namespace tessera::cuda {
 
-/// Copies the form to the device and deals its slices to the multiprocessors. Tiles whose x is in place begin
-/// while `exchange`, if any, still brings the rest.
+/// The form with all Buffers in device memory.
 template <class S>
-std::unique_ptr<Matrix<S>> make_tile_messages(const TileMessages<S>& host, unsigned num_multiprocessors,
+TileMessages<S> on_device(const TileMessages<S>& host);
+
+/// Takes a form that lies on the device and deals its slices to the multiprocessors. Tiles whose x is in
+/// place begin while `exchange`, if any, still brings the rest.
+template <class S>
+std::unique_ptr<Matrix<S>> make_tile_messages(TileMessages<S> matrix, unsigned num_multiprocessors,
                                               std::shared_ptr<Exchange<S>> exchange);
 
 }  // namespace tessera::cuda

@@ -32,4 +32,13 @@ Buffer<T> on_device(const Buffer<T>& host) {
   return on_device(host.span());
 }
 
+/// A copy of a device array in host memory.
+template <class T>
+Buffer<T> on_host(const Buffer<T>& device) {
+  Buffer<T> host(device.size());
+  if (!device.empty())
+    TESSERA_CUDA_CALL(cudaMemcpy(host.data(), device.data(), host.size_bytes(), cudaMemcpyDeviceToHost));
+  return host;
+}
+
 }  // namespace tessera::cuda

@@ -1,0 +1,341 @@
+// Builds the tile-messages form with Thrust: byte for byte what engine/tile_messages_builder.cpp builds.
+// Written once for any memory; the device is what it is for, and the host is where it is tested without one.
+// Sorting does the work: elements by (row, tile), messages by (bin, tile, length), rows by messages.
+#pragma once
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/message_cutter.cuh"
+#include "kernels/slice_builder.hpp"
+#include "kernels/tile_messages.hpp"
+
+namespace tessera::cuda {
+
+template <class Memory, class S>
+struct MessagesBuild {
+  template <class T>
+  using Vector = typename Memory::template Vector<T>;
+
+  explicit MessagesBuild(const MessagesBuildInput& input)
+      : in_(input), messages_(MessageCutter<Memory, S>(input).run()) {}
+
+  TileMessages<S> run() {
+    make_bins();
+    sort_messages();
+    build_tiles();
+    build_bins();
+    finish();
+    return std::move(result_);
+  }
+
+  /// Whole rows, in order, while they fit: every row's next bin at once, then one walk from bin to bin.
+  void make_bins() {
+    const std::uint64_t num_rows = in_.rows.size(), capacity = in_.bin_messages;
+    row_first_.resize(num_rows + 1);
+    thrust::lower_bound(messages_.rows.begin(), messages_.rows.end(), thrust::counting_iterator<VertexId>(0),
+                        thrust::counting_iterator<VertexId>(static_cast<VertexId>(num_rows + 1)),
+                        row_first_.begin());
+    const std::uint32_t* row_first = Memory::raw(row_first_);
+    Vector<std::uint32_t> nexts(num_rows);
+    std::uint32_t* next = Memory::raw(nexts);
+    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t row) {
+      next[row] =
+          static_cast<std::uint32_t>(last_not_above(row_first, num_rows + 1, row_first[row] + capacity));
+    });
+    const std::uint64_t most = 2 * messages_.rows.size() / capacity + 2;
+    Vector<std::uint32_t> found(most, 0);
+    Vector<std::uint64_t> counts(1, 0);
+    std::uint32_t* bin = Memory::raw(found);
+    std::uint64_t* count = Memory::raw(counts);
+    Memory::each(1, [=] __host__ __device__(std::uint64_t) {
+      std::uint64_t b = 0;
+      for (std::uint64_t row = 0; b == 0 || row < num_rows; row = num_rows == 0 ? 1 : next[row]) {
+        if (b > 0 && next[row] == row) break;  // a row that no bin holds
+        bin[b++] = static_cast<std::uint32_t>(row);
+        if (num_rows == 0 || next[row] == row) break;
+      }
+      *count = b;
+    });
+    const std::uint64_t num_bins = counts[0];
+    bin_rows_.assign(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(num_bins));
+    bin_rows_.push_back(static_cast<std::uint32_t>(num_rows));
+    number_bins();
+  }
+
+  /// Windows of pass 2, on the host: bins are few.
+  void number_bins() {
+    const thrust::host_vector<std::uint32_t> first_row = bin_rows_;
+    Vector<std::uint32_t> firsts(bin_rows_.size());
+    thrust::gather(bin_rows_.begin(), bin_rows_.end(), row_first_.begin(), firsts.begin());
+    const thrust::host_vector<std::uint32_t> first_message = firsts;
+    std::uint64_t next = 0;
+    for (std::size_t b = 0; b + 1 < first_row.size(); ++b) {
+      const std::uint32_t size = first_message[b + 1] - first_message[b];
+      if (size > in_.bin_messages)
+        throw ResourceError("a row has elements in more tiles than a bin has messages; use --kernel csr");
+      bin_windows_.push_back({.first_in = next, .size = size});
+      next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+    }
+    bin_windows_.push_back({});
+    result_.num_messages = next;
+    bin_messages_ = firsts;
+  }
+
+  /// By bin, tile, length (longest first) and row.
+  void sort_messages() {
+    const std::uint64_t count = messages_.rows.size();
+    keys_.resize(count);
+    order_.resize(count);
+    const std::uint64_t num_bins = bin_rows_.size() - 1;
+    const std::uint32_t* first_row = Memory::raw(bin_rows_);
+    const VertexId* row = Memory::raw(messages_.rows);
+    const std::uint32_t *tile = Memory::raw(messages_.tiles), *length = Memory::raw(messages_.lengths);
+    std::uint64_t* key = Memory::raw(keys_);
+    Memory::each(count, [=] __host__ __device__(std::uint64_t m) {
+      key[m] = last_not_above(first_row, num_bins, row[m]) << 37 | std::uint64_t{tile[m]} << 16 |
+               (65535 - length[m]);
+    });
+    thrust::sequence(order_.begin(), order_.end());
+    thrust::stable_sort_by_key(keys_.begin(), keys_.end(), order_.begin());
+  }
+
+  /// Slices of groups of rows, one thread a group. Rows [first[g], first[g + 1]) of a list; length(i) of its
+  /// i-th row; out(g): where the group's first sum goes. Gives the slices and, for each row of the list, its
+  /// slice.
+  template <class Length, class Out>
+  static std::uint64_t cut_slices(std::uint64_t num_groups, const std::uint64_t* first, Length length,
+                                  Out out, std::uint32_t heads, Vector<Slice>& slices,
+                                  Vector<std::uint64_t>& slice_first, Vector<std::uint32_t>& slice_of) {
+    slice_first.assign(num_groups + 1, 0);
+    Vector<std::uint64_t> word_first(num_groups + 1, 0);
+    std::uint64_t *slices_before = Memory::raw(slice_first), *words_before = Memory::raw(word_first);
+    Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
+      std::uint64_t words = 0, count = 0;
+      each_slice(
+          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, 0, heads, words,
+          [&](const Slice&, std::uint64_t) { ++count; });
+      slices_before[g + 1] = count;
+      words_before[g + 1] = words;
+    });
+    thrust::inclusive_scan(slice_first.begin(), slice_first.end(), slice_first.begin());
+    thrust::inclusive_scan(word_first.begin(), word_first.end(), word_first.begin());
+    slices.resize(slice_first.back());
+    Slice* slice = Memory::raw(slices);
+    std::uint32_t* of_row = Memory::raw(slice_of);
+    Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
+      std::uint64_t words = words_before[g], next = slices_before[g];
+      each_slice(
+          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, out(g), heads,
+          words,
+          [&](const Slice& s, std::uint64_t row) {
+            for (std::uint32_t r = 0; r < rows_of(s); ++r)
+              of_row[first[g] + row + r] = static_cast<std::uint32_t>(next);
+            slice[next++] = s;
+          });
+    });
+    return word_first.back();
+  }
+
+  void build_tiles() {
+    const std::uint64_t count = keys_.size(), num_tiles = in_.tiles.size();
+    // Cells: the messages of one tile for one bin, which are neighbours; then tile by tile.
+    Vector<std::uint64_t> begins(count);
+    const std::uint64_t* key = Memory::raw(keys_);
+    const auto cells_end = thrust::copy_if(
+        thrust::counting_iterator<std::uint64_t>(0), thrust::counting_iterator<std::uint64_t>(count),
+        begins.begin(),
+        [=] __host__ __device__(std::uint64_t j) { return j == 0 || key[j] >> 16 != key[j - 1] >> 16; });
+    const auto num_cells = static_cast<std::uint64_t>(cells_end - begins.begin());
+    begins.resize(num_cells);
+    Vector<std::uint64_t> cell_keys(num_cells), sizes(num_cells), firsts(num_cells + 1, 0);
+    std::uint64_t *cell_key = Memory::raw(cell_keys), *begin = Memory::raw(begins),
+                  *size = Memory::raw(sizes);
+    Memory::each(num_cells, [=] __host__ __device__(std::uint64_t c) {
+      cell_key[c] = (key[begin[c]] >> 16 & 0x1fffff) << 32 | key[begin[c]] >> 37;
+    });
+    thrust::sort_by_key(cell_keys.begin(), cell_keys.end(), begins.begin());
+    Memory::each(num_cells, [=] __host__ __device__(std::uint64_t c) {
+      const std::uint64_t cell = key[begin[c]] >> 16;
+      std::uint64_t end = begin[c] + 1;  // found in steps that double, then halve
+      std::uint64_t step = 1;
+      while (begin[c] + step < count && key[begin[c] + step] >> 16 == cell) step *= 2;
+      std::uint64_t high = begin[c] + step < count ? begin[c] + step : count;
+      end = begin[c] + step / 2;
+      while (high - end > 1) {
+        const std::uint64_t middle = (end + high) / 2;
+        (key[middle] >> 16 == cell ? end : high) = middle;
+      }
+      size[c] = high - begin[c];
+    });
+    thrust::inclusive_scan(sizes.begin(), sizes.end(), firsts.begin() + 1);
+    // The messages in the order of tiles: the list that slices are cut of.
+    Vector<std::uint32_t> slice_of(count);
+    const std::uint64_t* first = Memory::raw(firsts);
+    Vector<Window> windows(bin_windows_.begin(), bin_windows_.end());
+    const Window* bin = Memory::raw(windows);
+    const std::uint32_t *bin_first = Memory::raw(bin_messages_), *order = Memory::raw(order_),
+                        *length = Memory::raw(messages_.lengths);
+    const auto sorted = [=] __host__ __device__(std::uint64_t i) {
+      const std::uint64_t c = last_not_above(first, num_cells, i);
+      return begin[c] + (i - first[c]);
+    };
+    const auto position = [=] __host__ __device__(std::uint64_t j) {
+      const std::uint64_t b = key[j] >> 37;
+      return bin[b].first_in + (j - bin_first[b]);
+    };
+    Vector<std::uint32_t> listed(count);
+    std::uint32_t* list = Memory::raw(listed);
+    Memory::each(
+        count, [=] __host__ __device__(std::uint64_t i) { list[i] = static_cast<std::uint32_t>(sorted(i)); });
+    SlicePassVectors& pass = tile_pass_;
+    const std::uint64_t num_words = cut_slices(
+        num_cells, first, [=] __host__ __device__(std::uint64_t i) { return length[order[list[i]]]; },
+        [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, kTileHeads, pass.slices,
+        slice_first_, slice_of);
+    set_tile_windows(cell_keys, num_tiles);
+    pass.words.assign(num_words, 0);
+    if (!messages_.values.empty()) pass.values.assign(2 * num_words, S{0});
+    const Slice* slice = Memory::raw(pass.slices);
+    const std::uint32_t *of_row = Memory::raw(slice_of), *tile = Memory::raw(messages_.tiles);
+    const std::uint64_t* from = Memory::raw(messages_.firsts);
+    const std::uint16_t* offset = Memory::raw(messages_.offsets);
+    const S* value = messages_.values.empty() ? nullptr : Memory::raw(messages_.values);
+    std::uint32_t* words = Memory::raw(pass.words);
+    S* to_values = pass.values.empty() ? nullptr : Memory::raw(pass.values);
+    const Window* window = Memory::raw(pass.windows);
+    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
+      const std::uint32_t j = list[i], m = order[j];
+      const Slice s = slice[of_row[i]];
+      const auto row = static_cast<std::uint32_t>(position(j) - s.first_out);
+      fill_slice_row(
+          s, kTileHeads, row, length[m], window[tile[m]].size,
+          [=](std::uint32_t k) { return offset[from[m] + k]; }, words);
+      if (to_values == nullptr) return;
+      for (std::uint32_t k = 0; k < length[m]; ++k)
+        to_values[2 * slice_word(s, kTileHeads, row, k / 2) + k % 2] = value[from[m] + k];
+    });
+    messages_.offsets = {};
+    messages_.values = {};
+  }
+
+  /// cell_keys: (tile, bin), ascending.
+  void set_tile_windows(Vector<std::uint64_t>& cell_keys, std::uint64_t num_tiles) {
+    std::vector<std::uint64_t> wanted;
+    for (std::uint64_t t = 0; t <= num_tiles; ++t) wanted.push_back(t << 32);
+    Vector<std::uint64_t> targets(wanted.begin(), wanted.end()), cells(wanted.size()), slices(wanted.size());
+    thrust::lower_bound(cell_keys.begin(), cell_keys.end(), targets.begin(), targets.end(), cells.begin());
+    thrust::gather(cells.begin(), cells.end(), slice_first_.begin(), slices.begin());
+    const thrust::host_vector<std::uint64_t> first = slices;
+    std::vector<Window> windows;
+    for (std::uint64_t t = 0; t < num_tiles; ++t)
+      windows.push_back({.first_in = in_.tiles[t].first_slot,
+                         .first_slice = first[t],
+                         .size = static_cast<std::uint32_t>(in_.tiles[t].num_columns)});
+    windows.push_back({.first_slice = first[num_tiles]});
+    tile_pass_.windows = Vector<Window>(windows.begin(), windows.end());
+  }
+
+  void build_bins() {
+    const std::uint64_t count = keys_.size(), num_bins = bin_rows_.size() - 1;
+    // Every row's messages, in order of position.
+    Vector<VertexId> row_keys(count);
+    Vector<std::uint16_t> places(count);
+    thrust::gather(order_.begin(), order_.end(), messages_.rows.begin(), row_keys.begin());
+    const std::uint64_t* key = Memory::raw(keys_);
+    const std::uint32_t *bin_first = Memory::raw(bin_messages_), *first_row = Memory::raw(bin_rows_),
+                        *row_first = Memory::raw(row_first_);
+    std::uint16_t* place = Memory::raw(places);
+    Memory::each(count, [=] __host__ __device__(std::uint64_t j) {
+      place[j] = static_cast<std::uint16_t>(j - bin_first[key[j] >> 37]);
+    });
+    thrust::stable_sort_by_key(row_keys.begin(), row_keys.end(), places.begin());
+    row_keys = {};
+    // Rows with messages, by bin, most messages first.
+    Vector<VertexId> ranked(in_.rows.size());
+    const auto end = thrust::copy_if(
+        thrust::counting_iterator<VertexId>(0),
+        thrust::counting_iterator<VertexId>(static_cast<VertexId>(in_.rows.size())), ranked.begin(),
+        [=] __host__ __device__(VertexId row) { return row_first[row + 1] > row_first[row]; });
+    ranked.resize(static_cast<std::size_t>(end - ranked.begin()));
+    Vector<std::uint64_t> rank_keys(ranked.size()), targets(num_bins + 1), firsts(num_bins + 1);
+    const VertexId* row = Memory::raw(ranked);
+    std::uint64_t *rank_key = Memory::raw(rank_keys), *target = Memory::raw(targets);
+    Memory::each(ranked.size(), [=] __host__ __device__(std::uint64_t i) {
+      rank_key[i] = last_not_above(first_row, num_bins, row[i]) << 32 |
+                    (0xffffffffu - (row_first[row[i] + 1] - row_first[row[i]]));
+    });
+    thrust::stable_sort_by_key(rank_keys.begin(), rank_keys.end(), ranked.begin());
+    Memory::each(num_bins + 1, [=] __host__ __device__(std::uint64_t b) { target[b] = b << 32; });
+    thrust::lower_bound(rank_keys.begin(), rank_keys.end(), targets.begin(), targets.end(), firsts.begin());
+    SlicePassVectors& pass = bin_pass_;
+    Vector<std::uint32_t> slice_of(ranked.size());
+    const std::uint64_t* first = Memory::raw(firsts);
+    const std::uint64_t num_words = cut_slices(
+        num_bins, first,
+        [=] __host__ __device__(std::uint64_t i) { return row_first[row[i] + 1] - row_first[row[i]]; },
+        [=] __host__ __device__(std::uint64_t b) { return first[b]; }, kBinHeads, pass.slices, slice_first_,
+        slice_of);
+    const thrust::host_vector<std::uint64_t> slices_before = slice_first_;
+    for (std::size_t b = 0; b < bin_windows_.size(); ++b) bin_windows_[b].first_slice = slices_before[b];
+    pass.windows = Vector<Window>(bin_windows_.begin(), bin_windows_.end());
+    pass.words.assign(num_words, 0);
+    const Window* window = Memory::raw(pass.windows);
+    Slice* slice = Memory::raw(pass.slices);
+    const std::uint32_t* of_row = Memory::raw(slice_of);
+    std::uint32_t* words = Memory::raw(pass.words);
+    Memory::each(ranked.size(), [=] __host__ __device__(std::uint64_t i) {
+      const Slice s = slice[of_row[i]];
+      const auto r = static_cast<std::uint32_t>(i - s.first_out);
+      const std::uint32_t begin = row_first[row[i]], messages = row_first[row[i] + 1] - begin;
+      words[slice_word(s, kBinHeads, r, -1)] = row[i];
+      fill_slice_row(
+          s, kBinHeads, r, messages, window[rank_key[i] >> 32].size,
+          [=](std::uint32_t k) { return place[begin + k]; }, words);
+    });
+    Memory::each(pass.slices.size(), [=] __host__ __device__(std::uint64_t i) { slice[i].first_out = 0; });
+  }
+
+  struct SlicePassVectors {
+    Vector<Window> windows;
+    Vector<Slice> slices;
+    Vector<std::uint32_t> words;
+    Vector<S> values;
+  };
+  static SlicePass<S> as_pass(SlicePassVectors&& pass) {
+    SlicePass<S> result;
+    result.windows = Memory::as_buffer(std::move(pass.windows));
+    result.slices = Memory::as_buffer(std::move(pass.slices));
+    result.words = Memory::as_buffer(std::move(pass.words));
+    result.values = Memory::as_buffer(std::move(pass.values));
+    return result;
+  }
+
+  void finish() {
+    result_.num_rows = in_.rows.size();
+    result_.num_slots = in_.num_slots;
+    result_.stats.num_nonzeros = messages_.num_elements;
+    result_.stats.num_row_pieces = messages_.rows.size();
+    result_.tiles = as_pass(std::move(tile_pass_));
+    result_.bins = as_pass(std::move(bin_pass_));
+    result_.stats.num_stored = 2 * result_.tiles.words.size();
+    result_.stats.bytes = result_.tiles.bytes() + result_.bins.bytes();
+    result_.stats.num_tiles = in_.tiles.size();
+    result_.stats.num_workloads = result_.tiles.slices.size() + result_.bins.slices.size();
+    if (in_.parts.empty()) return;
+    result_.tiles.parts = Memory::as_buffer(Vector<WindowPart>(in_.parts.begin(), in_.parts.end()));
+    result_.tiles.num_parts = static_cast<std::uint32_t>(in_.parts.size() / in_.tiles.size());
+  }
+
+  const MessagesBuildInput& in_;
+  CutMessages<Memory, S> messages_;                // by row and tile
+  Vector<std::uint32_t> row_first_;                // messages before each row
+  Vector<std::uint32_t> bin_rows_, bin_messages_;  // first row and first message of each bin, and the ends
+  std::vector<Window> bin_windows_;
+  Vector<std::uint64_t> keys_;   // bin, tile, length of the sorted messages
+  Vector<std::uint32_t> order_;  // which message that is
+  Vector<std::uint64_t> slice_first_;
+  SlicePassVectors tile_pass_, bin_pass_;
+  TileMessages<S> result_;
+};
+
+}  // namespace tessera::cuda

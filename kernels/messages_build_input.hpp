@@ -1,0 +1,25 @@
+// What a device needs to build the tile-messages form itself: what engine/tile_messages_builder.hpp takes, in
+// host memory.
+#pragma once
+#include <span>
+
+#include "kernels/csr_view.hpp"
+#include "kernels/tile_composite_view.hpp"
+#include "kernels/tile_messages_view.hpp"
+
+namespace tessera {
+
+struct MessagesBuildInput {
+  CsrView<double> csr;                       ///< columns: vertex ids
+  std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of csr
+  const VertexId* slot_of_column = nullptr;  ///< csr.num_cols
+  std::span<const Tile> tiles;               ///< narrow; tile t begins at slot t * tile_stride
+  std::uint64_t tile_stride = 0;
+  std::uint64_t num_slots = 0;  ///< length of x
+  std::uint32_t bin_messages = 0;
+  std::span<const WindowPart> parts;  ///< as in build_tile_messages
+  std::uint64_t chunk_elements = std::uint64_t{1}
+                                 << 26;  ///< sent to the device at a time, but for longer rows
+};
+
+}  // namespace tessera

@@ -1,0 +1,103 @@
+// The build for devices, run in host memory (and on a device where one answers), against the definition of
+// the form: every byte the same.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "engine/tile_messages_builder.hpp"
+#include "kernels/cuda/messages_build.cuh"
+#include "kernels/cuda/messages_build.hpp"
+#include "kernels/devices.hpp"
+#include "tests/support/random_matrix.hpp"
+
+namespace tessera {
+namespace {
+
+using test::random_matrix;
+using test::RandomMatrix;
+
+struct Shape {
+  std::uint64_t rows, cols;
+  double mean_length;
+  bool weighted;
+  std::uint32_t tile_columns, bin_messages;
+  std::uint64_t chunk_elements;
+};
+
+template <class T>
+std::vector<T> host_copy(const Buffer<T>& buffer, bool on_device) {
+  std::vector<T> host(buffer.size());
+  if (host.empty()) return host;
+  if (on_device)
+    cudaMemcpy(host.data(), buffer.data(), buffer.size_bytes(), cudaMemcpyDeviceToHost);
+  else
+    std::memcpy(host.data(), buffer.data(), buffer.size_bytes());
+  return host;
+}
+
+std::vector<std::uint64_t> fields(const std::vector<Slice>& slices) {
+  std::vector<std::uint64_t> all;
+  for (const Slice& s : slices) all.insert(all.end(), {s.first_word, s.first_out, s.num_words, s.num_rows});
+  return all;
+}
+std::vector<std::uint64_t> fields(const std::vector<Window>& windows) {
+  std::vector<std::uint64_t> all;
+  for (const Window& w : windows) all.insert(all.end(), {w.first_in, w.first_slice, w.size});
+  return all;
+}
+
+template <class S>
+void expect_same_pass(const SlicePass<S>& found, const SlicePass<S>& expected, bool on_device) {
+  EXPECT_EQ(fields(host_copy(found.windows, on_device)), fields(host_copy(expected.windows, false)));
+  EXPECT_EQ(fields(host_copy(found.slices, on_device)), fields(host_copy(expected.slices, false)));
+  EXPECT_EQ(host_copy(found.words, on_device), host_copy(expected.words, false));
+  EXPECT_EQ(host_copy(found.values, on_device), host_copy(expected.values, false));
+}
+
+template <class S>
+void expect_same(const TileMessages<S>& found, const TileMessages<S>& expected, bool on_device) {
+  EXPECT_EQ(found.num_rows, expected.num_rows);
+  EXPECT_EQ(found.num_slots, expected.num_slots);
+  EXPECT_EQ(found.num_messages, expected.num_messages);
+  EXPECT_EQ(found.stats.num_nonzeros, expected.stats.num_nonzeros);
+  EXPECT_EQ(found.stats.num_row_pieces, expected.stats.num_row_pieces);
+  EXPECT_EQ(found.stats.bytes, expected.stats.bytes);
+  expect_same_pass(found.tiles, expected.tiles, on_device);
+  expect_same_pass(found.bins, expected.bins, on_device);
+}
+
+template <class S>
+void check(const Shape& shape, unsigned seed) {
+  const RandomMatrix a = random_matrix(seed, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.rbegin(), rows.rend(), VertexId{0});  // any order
+  const ColumnOrder columns =
+      order_columns_by_length(a.column_lengths(), shape.tile_columns, ~0u, Remainder::narrow);
+  const auto expected = build_tile_messages<S>(a.view(), rows, columns, shape.bin_messages);
+  const MessagesBuildInput input{.csr = a.view(),
+                                 .rows = rows,
+                                 .slot_of_column = columns.slot_of_column.data(),
+                                 .tiles = columns.tiles,
+                                 .tile_stride = shape.tile_columns + 1,
+                                 .num_slots = columns.num_slots,
+                                 .bin_messages = shape.bin_messages,
+                                 .chunk_elements = shape.chunk_elements};
+  expect_same(cuda::MessagesBuild<cuda::HostMemory, S>(input).run(), expected, false);
+  if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
+}
+
+TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {
+  for (const Shape& shape :
+       {Shape{500, 700, 12, false, 64, 200, 1000}, Shape{500, 700, 12, true, 63, 77, 1u << 20},
+        Shape{40, 9000, 4000, true, 8000, 90, 5000}, Shape{1, 40, 5, false, 8, 100, 1},
+        Shape{40, 1, 1, true, 8, 2, 7}, Shape{3000, 3000, 2, false, 1000, 65535, 100},
+        Shape{7, 30000, 20000, false, 20000, 60, 1u << 20}})
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      check<float>(shape, seed);
+      check<double>(shape, seed);
+    }
+}
+
+}  // namespace
+}  // namespace tessera

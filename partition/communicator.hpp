@@ -21,6 +21,9 @@ class Communicator {
   bool is_root() const { return rank() == 0; }
 
   virtual void barrier() = 0;
+  /// From now on sums and maxima throw ResourceError when not all ranks have called them within so many
+  /// seconds; 0: they wait for ever. For phases in which all ranks keep step. Not collective.
+  virtual void set_answer_seconds(double) {}
   /// In place, element by element. Integer sums: exact in any order.
   virtual void all_sum(std::span<std::int64_t> values) = 0;
   virtual void all_sum(std::span<std::uint64_t> values) = 0;
@@ -75,8 +78,7 @@ void all_gather(Communicator& comm, std::span<const T> mine, std::span<T> all,
 
 /// Elements for rank r are send[send_offsets[r], send_offsets[r+1]); offsets count elements.
 template <class T>
-Buffer<T> all_to_all(Communicator& comm, std::span<const T> send,
-                     std::span<const std::uint64_t> send_offsets,
+Buffer<T> all_to_all(Communicator& comm, std::span<const T> send, std::span<const std::uint64_t> send_offsets,
                      std::vector<std::uint64_t>& received_offsets) {
   std::vector<std::uint64_t> byte_offsets(send_offsets.begin(), send_offsets.end());
   for (std::uint64_t& offset : byte_offsets) offset *= sizeof(T);

@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "kernels/base/error.hpp"
@@ -58,6 +60,7 @@ class MpiCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+  void set_answer_seconds(double seconds) override { answer_seconds_ = seconds; }
   void all_sum(std::span<std::int64_t> values) override { reduce(values, MPI_SUM); }
   void all_sum(std::span<std::uint64_t> values) override { reduce(values, MPI_SUM); }
   void all_max(std::span<double> values) override { reduce(values, MPI_MAX); }
@@ -131,10 +134,33 @@ class MpiCommunicator : public Communicator {
  private:
   template <class T>
   void reduce(std::span<T> values, MPI_Op operation) {
+    if (answer_seconds_ > 0) return reduce_in_time(values, operation);
     in_pieces(values.size(), piece_ / sizeof(T), [&](std::uint64_t begin, int count) {
       check(MPI_Allreduce(MPI_IN_PLACE, values.data() + begin, count, datatype<T>(), operation, comm_),
             "MPI_Allreduce");
     });
+  }
+
+  template <class T>
+  void reduce_in_time(std::span<T> values, MPI_Op operation) {
+    // Given up, the memory still belongs to MPI: it is left behind, as the process is about to end.
+    auto buffer = std::make_unique<std::vector<T>>(values.begin(), values.end());
+    in_pieces(values.size(), piece_ / sizeof(T), [&](std::uint64_t begin, int count) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Iallreduce(MPI_IN_PLACE, buffer->data() + begin, count, datatype<T>(), operation, comm_,
+                           &request),
+            "MPI_Iallreduce");
+      const auto start = std::chrono::steady_clock::now();
+      for (int done = 0; done == 0;) {
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+        if (done != 0 || waited.count() < answer_seconds_) continue;
+        (void)buffer.release();
+        throw ResourceError("another process has not answered for " + std::to_string(waited.count()) +
+                            " seconds: it is gone or has stopped");
+      }
+    });
+    std::copy(buffer->begin(), buffer->end(), values.begin());
   }
 
   void gather_at_once(std::span<const std::byte> mine, std::span<std::byte> all,
@@ -178,6 +204,7 @@ class MpiCommunicator : public Communicator {
   }
 
   const std::uint64_t piece_;
+  double answer_seconds_ = 0;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
 };

@@ -31,18 +31,20 @@ check() {
   echo "$name: $(cat "$work/$name.result")"
   tail -n 4 "$work/$name.log" | sed 's/^/    /'
 }
-check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*'
+check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*:MessagesBuild*'
 check reference_tests "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*'
 for tool in memcheck racecheck initcheck; do
   check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
     --gtest_filter='DeviceBackend*:-*Products*'
 done
-check memcheck_products compute-sanitizer --error-exitcode 9 "$build/bin/engine_test" \
-  --gtest_filter='DeviceBackend/0.Products*'
+for tool in memcheck racecheck initcheck; do
+  check "${tool}_products" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+    --gtest_filter='DeviceBackend/0.Products*'
+done
 
 for scale in ${SCALES:-20 22 24}; do
   "$program" generate rmat --scale "$scale" --edge-factor 16 --seed 1 -o "$work/g.tsr" --quiet
-  for kernel in tile-composite csr; do
+  for kernel in tile-messages tile-composite csr; do
     for precision in f32 f64; do
       "$program" pagerank "$work/g.tsr" --backend cuda --kernel "$kernel" --precision "$precision" \
         --iterations 50 --top 1 --quiet --report "$work/run-$scale-$kernel-$precision.json" >/dev/null

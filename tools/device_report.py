@@ -12,9 +12,9 @@ def main(work, output, program, scales):
     for path in sorted(glob.glob(os.path.join(work, "run-*.json"))):
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
-        _, scale, kernel, precision = os.path.basename(path)[: -len(".json")].replace("tile-composite", "tile").split("-")
+        _, scale, kernel, precision = os.path.basename(path)[: -len(".json")].replace("tile-composite", "tile").replace("tile-messages", "messages").split("-")
         runs.append({"graph": f"R-MAT scale {scale}, edge factor 16, seed 1", "edges": report["graph"]["edges"],
-                     "kernel": {"tile": "tile-composite"}.get(kernel, kernel), "precision": precision,
+                     "kernel": {"tile": "tile-composite", "messages": "tile-messages"}.get(kernel, kernel), "precision": precision,
                      "device": report["backend"]["description"],
                      "step_median_ms": 1e3 * report["step"]["median_seconds"],
                      "pack_seconds": report["seconds"]["pack"], "dense_tiles": report["plan"]["dense_tiles"],
@@ -32,7 +32,7 @@ def main(work, output, program, scales):
     for product in products:
         best = [min(product[f"cusparse_{order}_ms"][name][0] for name in ("csr_alg1", "csr_alg2"))
                 for order in ("as_given", "degree_order")]
-        print(f'SpMV scale {product["scale"]}: tile-composite f32 {product["tile_composite_f32"]["ms"][0]:.3f} ms, '
+        print(f'SpMV scale {product["scale"]}: tile-messages f32 {product["tile_messages_f32"]["ms"][0]:.3f} ms, '
               f"cuSPARSE {best[0]:.3f} as given, {best[1]:.3f} in degree order")
     for run in runs:
         print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')

@@ -28,6 +28,9 @@ struct StepCosts {
   std::uint64_t edges = 0, matrix_bytes = 0, vector_bytes = 0, exchanged_bytes = 0;
 };
 
+/// With the time after which an error leaves the process (run_command.cpp) below 10 seconds.
+inline constexpr double kAnswerSeconds = 5;
+
 enum class ExchangeKind { automatic, nccl, mpi };
 
 class RankingCommand : public Command {
@@ -64,10 +67,14 @@ class RankingCommand : public Command {
   /// exchange.
   template <class S, class F>
   auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
+    const SpmvOperator<S>& first = **operators.begin();
+    // GPUs keep step: a rank that is gone or has stopped ends the others within 10 seconds.
+    if (!first.backend().memory_is_host()) session.comm().set_answer_seconds(kAnswerSeconds);
     auto result = session.timed("iterate", work);
+    session.comm().set_answer_seconds(0);
     double seconds = 0;
     for (const SpmvOperator<S>* op : operators) seconds += op->exchange_seconds();
-    session.report()["exchange"] = {{"kind", (*operators.begin())->exchange_kind()}, {"seconds", seconds}};
+    session.report()["exchange"] = {{"kind", first.exchange_kind()}, {"seconds", seconds}};
     return result;
   }
   /// Writes scores and report, says how it went; the exit code. `error_bound` NaN: none known.

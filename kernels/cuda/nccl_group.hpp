@@ -32,7 +32,7 @@ class NcclGroup {
   /// kAnswerSeconds: a rank is gone or has stopped.
   void wait(cudaEvent_t event);
 
-  static constexpr double kAnswerSeconds = 8;
+  static constexpr double kAnswerSeconds = 5;
 
  private:
   void connect();

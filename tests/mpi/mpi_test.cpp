@@ -2,8 +2,11 @@
 // built by MPI ranks is the naive one. Rank 0 alone prints; a failure on any rank fails the job.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
+#include "kernels/base/error.hpp"
 #include "partition/mpi_communicator.hpp"
 #include "tests/engine/graph_cases.hpp"
 #include "tests/partition/communicator_contract.hpp"
@@ -13,6 +16,7 @@ namespace {
 
 Communicator* world = nullptr;
 Communicator* world_in_pieces = nullptr;  // messages cut after 1000 bytes
+Communicator* late_world = nullptr;       // whose calls are given up
 
 TEST(MpiCommunicator, Reduces) { test::check_reductions(*world); }
 TEST(MpiCommunicator, Broadcasts) { test::check_broadcast(*world); }
@@ -35,6 +39,18 @@ TEST(MpiCommunicator, KeepsTheContractWithMessagesCutIntoPieces) {
   std::vector<std::uint64_t> values(1001, 1);
   world_in_pieces->all_sum(std::span(values));
   EXPECT_EQ(values, std::vector<std::uint64_t>(1001, static_cast<std::uint64_t>(world->size())));
+}
+
+TEST(MpiCommunicator, ARankThatDoesNotAnswerIsNoticedInTime) {
+  if (world->size() == 1) return;
+  late_world->set_answer_seconds(world->is_root() ? 30 : 0.3);
+  if (world->is_root()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_EQ(all_sum(*late_world, std::uint64_t{1}), static_cast<std::uint64_t>(world->size()));
+  } else {
+    EXPECT_THROW(all_sum(*late_world, std::uint64_t{1}), ResourceError);
+  }
+  world->barrier();
 }
 
 TEST(MpiSession, KnowsThatALauncherStartedIt) { EXPECT_TRUE(MpiSession::under_mpirun()); }
@@ -91,6 +107,8 @@ int main(int argc, char** argv) {
   const auto comm_in_pieces = session.world(1000);
   tessera::world = comm.get();
   tessera::world_in_pieces = comm_in_pieces.get();
+  const auto late_comm = session.world();
+  tessera::late_world = late_comm.get();
   testing::InitGoogleTest(&argc, argv);
   if (!comm->is_root())
     delete testing::UnitTest::GetInstance()->listeners().Release(

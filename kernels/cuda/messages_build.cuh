@@ -11,11 +11,31 @@
 
 namespace tessera::cuda {
 
+/// Sort key of a message: bin, tile, length (longest first). Its upper part names the cell: one tile's
+/// messages for one bin, which are neighbours in what the tile sends and in what the bin receives.
+struct MessageKey {
+  static constexpr unsigned kTileShift = 16, kBinShift = 37;
+  __host__ __device__ static std::uint64_t of(std::uint64_t bin, std::uint64_t tile, std::uint32_t length) {
+    return bin << kBinShift | tile << kTileShift | (65535 - length);
+  }
+  __host__ __device__ static std::uint64_t cell(std::uint64_t key) { return key >> kTileShift; }
+  __host__ __device__ static std::uint64_t bin(std::uint64_t key) { return key >> kBinShift; }
+  __host__ __device__ static std::uint64_t tile(std::uint64_t key) {
+    return key >> kTileShift & ((std::uint64_t{1} << (kBinShift - kTileShift)) - 1);
+  }
+};
+
 template <class Memory, class S>
 struct MessagesBuild {
   template <class T>
   using Vector = typename Memory::template Vector<T>;
 
+  struct SlicePassVectors {
+    Vector<Window> windows;
+    Vector<Slice> slices;
+    Vector<std::uint32_t> words;
+    Vector<S> values;
+  };
   explicit MessagesBuild(const MessagesBuildInput& input)
       : in_(input), messages_(MessageCutter<Memory, S>(input).run()) {}
 
@@ -92,8 +112,7 @@ struct MessagesBuild {
     const std::uint32_t *tile = Memory::raw(messages_.tiles), *length = Memory::raw(messages_.lengths);
     std::uint64_t* key = Memory::raw(keys_);
     Memory::each(count, [=] __host__ __device__(std::uint64_t m) {
-      key[m] = last_not_above(first_row, num_bins, row[m]) << 37 | std::uint64_t{tile[m]} << 16 |
-               (65535 - length[m]);
+      key[m] = MessageKey::of(last_not_above(first_row, num_bins, row[m]), tile[m], length[m]);
     });
     thrust::sequence(order_.begin(), order_.end());
     thrust::stable_sort_by_key(keys_.begin(), keys_.end(), order_.begin());
@@ -136,76 +155,101 @@ struct MessagesBuild {
     return word_first.back();
   }
 
-  void build_tiles() {
-    const std::uint64_t count = keys_.size(), num_tiles = in_.tiles.size();
-    // Cells: the messages of one tile for one bin, which are neighbours; then tile by tile.
-    Vector<std::uint64_t> begins(count);
-    const std::uint64_t* key = Memory::raw(keys_);
-    const auto cells_end = thrust::copy_if(
+  /// Cells, tile by tile.
+  struct Cells {
+    Vector<std::uint64_t> keys;    ///< (tile, bin)
+    Vector<std::uint64_t> begins;  ///< into the sorted messages
+    Vector<std::uint64_t> firsts;  ///< messages of the cells before, and of all
+  };
+  Cells find_cells() {
+    const std::uint64_t count = keys_.size(), *key = Memory::raw(keys_);
+    Vector<std::uint64_t> begins(count + 1);
+    const auto found = thrust::copy_if(
         thrust::counting_iterator<std::uint64_t>(0), thrust::counting_iterator<std::uint64_t>(count),
-        begins.begin(),
-        [=] __host__ __device__(std::uint64_t j) { return j == 0 || key[j] >> 16 != key[j - 1] >> 16; });
-    const auto num_cells = static_cast<std::uint64_t>(cells_end - begins.begin());
-    begins.resize(num_cells);
-    Vector<std::uint64_t> cell_keys(num_cells), sizes(num_cells), firsts(num_cells + 1, 0);
-    std::uint64_t *cell_key = Memory::raw(cell_keys), *begin = Memory::raw(begins),
-                  *size = Memory::raw(sizes);
+        begins.begin(), [=] __host__ __device__(std::uint64_t j) {
+          return j == 0 || MessageKey::cell(key[j]) != MessageKey::cell(key[j - 1]);
+        });
+    const auto num_cells = static_cast<std::uint64_t>(found - begins.begin());
+    begins.resize(num_cells + 1);
+    begins[num_cells] = count;
+    Cells cells{Vector<std::uint64_t>(num_cells), Vector<std::uint64_t>(num_cells),
+                Vector<std::uint64_t>(num_cells + 1, 0)};
+    Vector<std::uint32_t> order(num_cells);
+    std::uint64_t *cell_key = Memory::raw(cells.keys), *begin = Memory::raw(begins);
     Memory::each(num_cells, [=] __host__ __device__(std::uint64_t c) {
-      cell_key[c] = (key[begin[c]] >> 16 & 0x1fffff) << 32 | key[begin[c]] >> 37;
+      cell_key[c] = MessageKey::tile(key[begin[c]]) << 32 | MessageKey::bin(key[begin[c]]);
     });
-    thrust::sort_by_key(cell_keys.begin(), cell_keys.end(), begins.begin());
+    thrust::sequence(order.begin(), order.end());
+    thrust::sort_by_key(cells.keys.begin(), cells.keys.end(), order.begin());
+    const std::uint32_t* old = Memory::raw(order);
+    std::uint64_t *new_begin = Memory::raw(cells.begins), *first = Memory::raw(cells.firsts);
     Memory::each(num_cells, [=] __host__ __device__(std::uint64_t c) {
-      const std::uint64_t cell = key[begin[c]] >> 16;
-      std::uint64_t end = begin[c] + 1;  // found in steps that double, then halve
-      std::uint64_t step = 1;
-      while (begin[c] + step < count && key[begin[c] + step] >> 16 == cell) step *= 2;
-      std::uint64_t high = begin[c] + step < count ? begin[c] + step : count;
-      end = begin[c] + step / 2;
-      while (high - end > 1) {
-        const std::uint64_t middle = (end + high) / 2;
-        (key[middle] >> 16 == cell ? end : high) = middle;
-      }
-      size[c] = high - begin[c];
+      new_begin[c] = begin[old[c]];
+      first[c + 1] = begin[old[c] + 1] - begin[old[c]];
     });
-    thrust::inclusive_scan(sizes.begin(), sizes.end(), firsts.begin() + 1);
-    // The messages in the order of tiles: the list that slices are cut of.
-    Vector<std::uint32_t> slice_of(count);
-    const std::uint64_t* first = Memory::raw(firsts);
-    Vector<Window> windows(bin_windows_.begin(), bin_windows_.end());
-    const Window* bin = Memory::raw(windows);
-    const std::uint32_t *bin_first = Memory::raw(bin_messages_), *order = Memory::raw(order_),
-                        *length = Memory::raw(messages_.lengths);
-    const auto sorted = [=] __host__ __device__(std::uint64_t i) {
-      const std::uint64_t c = last_not_above(first, num_cells, i);
-      return begin[c] + (i - first[c]);
-    };
-    const auto position = [=] __host__ __device__(std::uint64_t j) {
-      const std::uint64_t b = key[j] >> 37;
-      return bin[b].first_in + (j - bin_first[b]);
-    };
-    Vector<std::uint32_t> listed(count);
+    thrust::inclusive_scan(cells.firsts.begin(), cells.firsts.end(), cells.firsts.begin());
+    return cells;
+  }
+
+  /// The sorted messages in the order of tiles: the list that slices are cut of.
+  Vector<std::uint32_t> list_by_tile(Cells& cells) {
+    Vector<std::uint32_t> listed(keys_.size());
+    const std::uint64_t num_cells = cells.keys.size(), *first = Memory::raw(cells.firsts),
+                        *begin = Memory::raw(cells.begins);
     std::uint32_t* list = Memory::raw(listed);
-    Memory::each(
-        count, [=] __host__ __device__(std::uint64_t i) { list[i] = static_cast<std::uint32_t>(sorted(i)); });
-    SlicePassVectors& pass = tile_pass_;
+    Memory::each(listed.size(), [=] __host__ __device__(std::uint64_t i) {
+      const std::uint64_t c = last_not_above(first, num_cells, i);
+      list[i] = static_cast<std::uint32_t>(begin[c] + (i - first[c]));
+    });
+    return listed;
+  }
+
+  /// Where a sorted message lies in memory.
+  struct Position {
+    const std::uint64_t* key;
+    const Window* bin;
+    const std::uint32_t* bin_first;
+    __host__ __device__ std::uint64_t operator()(std::uint64_t j) const {
+      const std::uint64_t b = MessageKey::bin(key[j]);
+      return bin[b].first_in + (j - bin_first[b]);
+    }
+  };
+
+  void build_tiles() {
+    Cells cells = find_cells();
+    Vector<std::uint32_t> listed = list_by_tile(cells), slice_of(listed.size());
+    Vector<Window> bins(bin_windows_.begin(), bin_windows_.end());
+    const Position position{Memory::raw(keys_), Memory::raw(bins), Memory::raw(bin_messages_)};
+    const std::uint64_t* begin = Memory::raw(cells.begins);
+    const std::uint32_t *list = Memory::raw(listed), *order = Memory::raw(order_),
+                        *length = Memory::raw(messages_.lengths);
     const std::uint64_t num_words = cut_slices(
-        num_cells, first, [=] __host__ __device__(std::uint64_t i) { return length[order[list[i]]]; },
-        [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, kTileHeads, pass.slices,
-        slice_first_, slice_of);
-    set_tile_windows(cell_keys, num_tiles);
-    pass.words.assign(num_words, 0);
-    if (!messages_.values.empty()) pass.values.assign(2 * num_words, S{0});
+        cells.keys.size(), Memory::raw(cells.firsts),
+        [=] __host__ __device__(std::uint64_t i) { return length[order[list[i]]]; },
+        [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, kTileHeads,
+        tile_pass_.slices, slice_first_, slice_of);
+    set_tile_windows(cells.keys, in_.tiles.size());
+    tile_pass_.words.assign(num_words, 0);
+    if (!messages_.values.empty()) tile_pass_.values.assign(2 * num_words, S{0});
+    fill_tiles(list, Memory::raw(slice_of), position);
+    messages_.offsets = {};
+    messages_.values = {};
+  }
+
+  void fill_tiles(const std::uint32_t* list, const std::uint32_t* slice_of, Position position) {
+    SlicePassVectors& pass = tile_pass_;
     const Slice* slice = Memory::raw(pass.slices);
-    const std::uint32_t *of_row = Memory::raw(slice_of), *tile = Memory::raw(messages_.tiles);
+    const Window* window = Memory::raw(pass.windows);
+    const std::uint32_t *order = Memory::raw(order_), *tile = Memory::raw(messages_.tiles),
+                        *length = Memory::raw(messages_.lengths);
     const std::uint64_t* from = Memory::raw(messages_.firsts);
     const std::uint16_t* offset = Memory::raw(messages_.offsets);
     const S* value = messages_.values.empty() ? nullptr : Memory::raw(messages_.values);
     std::uint32_t* words = Memory::raw(pass.words);
     S* to_values = pass.values.empty() ? nullptr : Memory::raw(pass.values);
-    const Window* window = Memory::raw(pass.windows);
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
+    Memory::each(keys_.size(), [=] __host__ __device__(std::uint64_t i) {
       const std::uint32_t j = list[i], m = order[j];
-      const Slice s = slice[of_row[i]];
+      const Slice s = slice[slice_of[i]];
       const auto row = static_cast<std::uint32_t>(position(j) - s.first_out);
       fill_slice_row(
           s, kTileHeads, row, length[m], window[tile[m]].size,
@@ -214,8 +258,6 @@ struct MessagesBuild {
       for (std::uint32_t k = 0; k < length[m]; ++k)
         to_values[2 * slice_word(s, kTileHeads, row, k / 2) + k % 2] = value[from[m] + k];
     });
-    messages_.offsets = {};
-    messages_.values = {};
   }
 
   /// cell_keys: (tile, bin), ascending.
@@ -235,72 +277,81 @@ struct MessagesBuild {
     tile_pass_.windows = Vector<Window>(windows.begin(), windows.end());
   }
 
-  void build_bins() {
-    const std::uint64_t count = keys_.size(), num_bins = bin_rows_.size() - 1;
-    // Every row's messages, in order of position.
+  /// Places in their bin of every row's messages, row after row, in order of position.
+  Vector<std::uint16_t> list_places() {
+    const std::uint64_t count = keys_.size(), *key = Memory::raw(keys_);
     Vector<VertexId> row_keys(count);
     Vector<std::uint16_t> places(count);
     thrust::gather(order_.begin(), order_.end(), messages_.rows.begin(), row_keys.begin());
-    const std::uint64_t* key = Memory::raw(keys_);
-    const std::uint32_t *bin_first = Memory::raw(bin_messages_), *first_row = Memory::raw(bin_rows_),
-                        *row_first = Memory::raw(row_first_);
+    const std::uint32_t* bin_first = Memory::raw(bin_messages_);
     std::uint16_t* place = Memory::raw(places);
     Memory::each(count, [=] __host__ __device__(std::uint64_t j) {
-      place[j] = static_cast<std::uint16_t>(j - bin_first[key[j] >> 37]);
+      place[j] = static_cast<std::uint16_t>(j - bin_first[MessageKey::bin(key[j])]);
     });
     thrust::stable_sort_by_key(row_keys.begin(), row_keys.end(), places.begin());
-    row_keys = {};
-    // Rows with messages, by bin, most messages first.
+    return places;
+  }
+
+  /// Rows with messages, by bin, most messages first; firsts: the first of each bin, and the end.
+  Vector<VertexId> rank_rows(Vector<std::uint64_t>& firsts) {
+    const std::uint64_t num_bins = bin_rows_.size() - 1;
+    const std::uint32_t *first_row = Memory::raw(bin_rows_), *row_first = Memory::raw(row_first_);
     Vector<VertexId> ranked(in_.rows.size());
     const auto end = thrust::copy_if(
         thrust::counting_iterator<VertexId>(0),
         thrust::counting_iterator<VertexId>(static_cast<VertexId>(in_.rows.size())), ranked.begin(),
         [=] __host__ __device__(VertexId row) { return row_first[row + 1] > row_first[row]; });
     ranked.resize(static_cast<std::size_t>(end - ranked.begin()));
-    Vector<std::uint64_t> rank_keys(ranked.size()), targets(num_bins + 1), firsts(num_bins + 1);
+    Vector<std::uint64_t> keys(ranked.size()), targets(num_bins + 1);
     const VertexId* row = Memory::raw(ranked);
-    std::uint64_t *rank_key = Memory::raw(rank_keys), *target = Memory::raw(targets);
+    std::uint64_t *key = Memory::raw(keys), *target = Memory::raw(targets);
     Memory::each(ranked.size(), [=] __host__ __device__(std::uint64_t i) {
-      rank_key[i] = last_not_above(first_row, num_bins, row[i]) << 32 |
-                    (0xffffffffu - (row_first[row[i] + 1] - row_first[row[i]]));
+      key[i] = last_not_above(first_row, num_bins, row[i]) << 32 |
+               (0xffffffffu - (row_first[row[i] + 1] - row_first[row[i]]));
     });
-    thrust::stable_sort_by_key(rank_keys.begin(), rank_keys.end(), ranked.begin());
+    thrust::stable_sort_by_key(keys.begin(), keys.end(), ranked.begin());
     Memory::each(num_bins + 1, [=] __host__ __device__(std::uint64_t b) { target[b] = b << 32; });
-    thrust::lower_bound(rank_keys.begin(), rank_keys.end(), targets.begin(), targets.end(), firsts.begin());
-    SlicePassVectors& pass = bin_pass_;
+    firsts.resize(num_bins + 1);
+    thrust::lower_bound(keys.begin(), keys.end(), targets.begin(), targets.end(), firsts.begin());
+    return ranked;
+  }
+
+  void build_bins() {
+    Vector<std::uint64_t> firsts;
+    Vector<std::uint16_t> places = list_places();
+    Vector<VertexId> ranked = rank_rows(firsts);
     Vector<std::uint32_t> slice_of(ranked.size());
-    const std::uint64_t* first = Memory::raw(firsts);
+    const VertexId* row = Memory::raw(ranked);
+    const std::uint32_t* row_first = Memory::raw(row_first_);
+    const std::uint64_t *first = Memory::raw(firsts), num_bins = bin_rows_.size() - 1;
     const std::uint64_t num_words = cut_slices(
         num_bins, first,
         [=] __host__ __device__(std::uint64_t i) { return row_first[row[i] + 1] - row_first[row[i]]; },
-        [=] __host__ __device__(std::uint64_t b) { return first[b]; }, kBinHeads, pass.slices, slice_first_,
-        slice_of);
+        [=] __host__ __device__(std::uint64_t b) { return first[b]; }, kBinHeads, bin_pass_.slices,
+        slice_first_, slice_of);
     const thrust::host_vector<std::uint64_t> slices_before = slice_first_;
     for (std::size_t b = 0; b < bin_windows_.size(); ++b) bin_windows_[b].first_slice = slices_before[b];
-    pass.windows = Vector<Window>(bin_windows_.begin(), bin_windows_.end());
-    pass.words.assign(num_words, 0);
-    const Window* window = Memory::raw(pass.windows);
-    Slice* slice = Memory::raw(pass.slices);
-    const std::uint32_t* of_row = Memory::raw(slice_of);
-    std::uint32_t* words = Memory::raw(pass.words);
+    bin_pass_.windows = Vector<Window>(bin_windows_.begin(), bin_windows_.end());
+    bin_pass_.words.assign(num_words, 0);
+    const Window* window = Memory::raw(bin_pass_.windows);
+    Slice* slice = Memory::raw(bin_pass_.slices);
+    const std::uint32_t *of_row = Memory::raw(slice_of), *first_row = Memory::raw(bin_rows_);
+    const std::uint16_t* place = Memory::raw(places);
+    std::uint32_t* words = Memory::raw(bin_pass_.words);
     Memory::each(ranked.size(), [=] __host__ __device__(std::uint64_t i) {
       const Slice s = slice[of_row[i]];
       const auto r = static_cast<std::uint32_t>(i - s.first_out);
       const std::uint32_t begin = row_first[row[i]], messages = row_first[row[i] + 1] - begin;
       words[slice_word(s, kBinHeads, r, -1)] = row[i];
       fill_slice_row(
-          s, kBinHeads, r, messages, window[rank_key[i] >> 32].size,
+          s, kBinHeads, r, messages, window[last_not_above(first_row, num_bins, row[i])].size,
           [=](std::uint32_t k) { return place[begin + k]; }, words);
     });
-    Memory::each(pass.slices.size(), [=] __host__ __device__(std::uint64_t i) { slice[i].first_out = 0; });
+    // Until here first_out told a row its place in the slice; rows of bins have ids instead.
+    Memory::each(bin_pass_.slices.size(),
+                 [=] __host__ __device__(std::uint64_t i) { slice[i].first_out = 0; });
   }
 
-  struct SlicePassVectors {
-    Vector<Window> windows;
-    Vector<Slice> slices;
-    Vector<std::uint32_t> words;
-    Vector<S> values;
-  };
   static SlicePass<S> as_pass(SlicePassVectors&& pass) {
     SlicePass<S> result;
     result.windows = Memory::as_buffer(std::move(pass.windows));

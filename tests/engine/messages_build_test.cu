@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/exchange_plan.hpp"
 #include "engine/tile_messages_builder.hpp"
 #include "kernels/cuda/messages_build.cuh"
 #include "kernels/cuda/messages_build.hpp"
@@ -85,6 +86,36 @@ void check(const Shape& shape, unsigned seed) {
                                  .chunk_elements = shape.chunk_elements};
   expect_same(cuda::MessagesBuild<cuda::HostMemory, S>(input).run(), expected, false);
   if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
+}
+
+/// With x in parts, as several ranks have it: the rows of one of them.
+TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
+  const RandomMatrix a = random_matrix(5, 600, 600, 9, true);
+  const auto lengths = a.column_lengths();
+  const ColumnOrder order = order_columns_by_length(lengths, 50, ~0u, Remainder::narrow);
+  const VertexDistribution distribution = distribute_vertices(lengths, order, 3);
+  constexpr double kChunks[] = {0.25, 1};
+  for (int rank = 0; rank < 3; ++rank) {
+    const TileExchange exchange = plan_tile_exchange(distribution, order, rank, kChunks);
+    const auto rows = distribution.of_rank(rank);
+    const auto expected = build_tile_messages<float>(a.view(), rows, exchange.columns, 100, exchange.parts);
+    const MessagesBuildInput input{.csr = a.view(),
+                                   .rows = rows,
+                                   .slot_of_column = exchange.columns.slot_of_column.data(),
+                                   .tiles = exchange.columns.tiles,
+                                   .tile_stride = exchange.columns.tiles[1].first_slot,
+                                   .num_slots = expected.num_slots,
+                                   .bin_messages = 100,
+                                   .parts = exchange.parts};
+    const auto found = cuda::MessagesBuild<cuda::HostMemory, float>(input).run();
+    expect_same(found, expected, false);
+    ASSERT_EQ(found.tiles.parts.size(), expected.tiles.parts.size());
+    for (std::size_t i = 0; i < found.tiles.parts.size(); ++i) {
+      EXPECT_EQ(found.tiles.parts[i].first_in, expected.tiles.parts[i].first_in);
+      EXPECT_EQ(found.tiles.parts[i].size, expected.tiles.parts[i].size);
+    }
+    EXPECT_EQ(found.tiles.num_parts, 3u);
+  }
 }
 
 TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {

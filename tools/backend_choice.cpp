@@ -1,19 +1,21 @@
 #include "tools/backend_choice.hpp"
 
-#include "engine/device_ranks.hpp"
 #include "kernels/base/error.hpp"
+#include "tools/log.hpp"
 
 namespace tessera::cli {
 
-std::string backend_for(const std::string& asked, Communicator& comm) {
+std::string backend_for(const std::string& asked, Communicator& comm, const DeviceFinder& finder) {
   if (comm.size() == 1) {
     if (asked != "auto") make_backend<float>(asked);
     return asked;
   }
   if (asked == "cpu") return asked;
-  const std::string problem = assign_devices(comm);
+  const std::string problem = assign_devices(comm, finder);
   if (!problem.empty() && asked == "cuda") throw ResourceError(problem);
-  return problem.empty() ? "cuda" : "cpu";
+  if (problem.empty()) return "cuda";
+  log_detail("the CPU computes: " + problem);
+  return "cpu";
 }
 
 }  // namespace tessera::cli

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "engine/device_ranks.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera::cli {
@@ -9,6 +10,7 @@ namespace tessera::cli {
 /// `asked` as --backend has it; the answer is "auto" or a backend that is there, the same on every rank.
 /// Several processes take a GPU each: "auto" only if there are enough for all, else the CPU. Throws
 /// ResourceError for a device that does not answer or would be shared. Collective.
-std::string backend_for(const std::string& asked, Communicator& comm);
+std::string backend_for(const std::string& asked, Communicator& comm,
+                        const DeviceFinder& finder = this_machine());
 
 }  // namespace tessera::cli

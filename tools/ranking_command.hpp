@@ -74,7 +74,9 @@ class RankingCommand : public Command {
     session.comm().set_answer_seconds(0);
     double seconds = 0;
     for (const SpmvOperator<S>* op : operators) seconds += op->exchange_seconds();
-    session.report()["exchange"] = {{"kind", first.exchange_kind()}, {"seconds", seconds}};
+    session.report()["exchange"] = {{"kind", first.exchange_kind()},
+                                    {"bytes_per_step", step_costs_.exchanged_bytes},
+                                    {"seconds", seconds}};
     return result;
   }
   /// Writes scores and report, says how it went; the exit code. `error_bound` NaN: none known.

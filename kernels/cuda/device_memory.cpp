@@ -1,10 +1,18 @@
 #include "kernels/cuda/device_memory.hpp"
 
+#include <atomic>
 #include <string>
 
 #include "kernels/base/error.hpp"
 
 namespace tessera::cuda {
+namespace {
+
+std::atomic<bool> abandoned = false;
+
+}  // namespace
+
+void abandon_device_memory() { abandoned = true; }
 
 std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
   void* memory = nullptr;
@@ -18,7 +26,9 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
                         " more are needed; use --precision f32 or --backend cpu");
   }
   TESSERA_CUDA_CALL(cudaGetLastError());
-  return {memory, [](void* pointer) { (void)cudaFree(pointer); }};
+  return {memory, [](void* pointer) {
+            if (!abandoned) (void)cudaFree(pointer);
+          }};
 }
 
 }  // namespace tessera::cuda

@@ -11,6 +11,10 @@ namespace tessera::cuda {
 /// Null for 0 bytes. Throws ResourceError with the figures when there is not enough.
 std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 
+/// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
+/// process that is about to end.
+void abandon_device_memory();
+
 /// Uninitialised.
 template <class T>
 Buffer<T> device_buffer(std::size_t size) {

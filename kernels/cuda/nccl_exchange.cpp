@@ -79,8 +79,8 @@ void NcclExchange<S>::wait_for(std::size_t chunk) {
 template <class S>
 void NcclExchange<S>::finish() {
   if (!under_way_) return;
-  group_->wait(placed_.back());
   under_way_ = false;
+  group_->wait(begun_, placed_.back());
   float milliseconds = 0;
   TESSERA_CUDA_CALL(cudaEventElapsedTime(&milliseconds, begun_, placed_.back()));
   seconds_ += static_cast<double>(milliseconds) * 1e-3;

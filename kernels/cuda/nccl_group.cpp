@@ -4,6 +4,7 @@
 #include <cstring>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
@@ -14,11 +15,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kJoinSeconds = 60, kAbortSeconds = 1;
+// An abort that hangs, and then leaving the process, still end within 10 seconds of the last answer.
+constexpr double kJoinSeconds = 60, kAbortSeconds = 0.5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+class Event {
+ public:
+  Event() { TESSERA_CUDA_CALL(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Event() { (void)cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
 
 }  // namespace
 
@@ -37,76 +51,92 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks
   std::memcpy(unique.internal, id.data(), id.size());
   int device = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  // Calls that return at once (blocking = 0) would start a thread for every exchange. So joining, which alone
-  // may wait for another rank, has a thread of its own that can be left behind.
+  // The first exchange sets up the links, which takes a while; not in the first step.
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const auto mine = allocate_device(kBytes),
+             all = allocate_device(kBytes * static_cast<std::size_t>(num_ranks));
+  // Calls that return at once (blocking = 0) would start a thread for every exchange. So what may wait for
+  // another rank on the host, joining and the first exchange, has a thread of its own that can be left
+  // behind.
   auto joined = std::make_shared<std::promise<std::pair<ncclResult_t, ncclComm_t>>>();
   auto result = joined->get_future();
-  std::thread([joined, unique, rank, num_ranks, device] {
+  std::thread([joined, unique, rank, num_ranks, device, mine, all] {
     ncclComm_t comm = nullptr;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.maxCTAs = kNcclBlocks;
     ncclResult_t state = cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
     if (state == ncclSuccess) state = ncclCommInitRankConfig(&comm, num_ranks, unique, rank, &config);
+    if (state == ncclSuccess) state = ncclAllGather(mine.get(), all.get(), kBytes, ncclUint8, comm, nullptr);
     joined->set_value({state, comm});
   }).detach();
   const bool answered =
       result.wait_for(std::chrono::duration<double>(kJoinSeconds)) == std::future_status::ready;
   const auto [state, comm] = answered ? result.get() : std::pair{ncclSystemError, ncclComm_t{}};
-  if (state != ncclSuccess)
-    throw ResourceError(std::string("NCCL: linking the GPUs: ") +
-                        (answered ? ncclGetErrorString(state) : "a rank did not join within a minute") +
-                        "; use --exchange mpi or --backend cpu");
   comm_ = comm;
-  connect();
+  if (state != ncclSuccess)
+    fail(std::string("NCCL: linking the GPUs: ") +
+         (answered ? ncclGetErrorString(state) : "a rank did not join within a minute") +
+         "; use --exchange mpi or --backend cpu");
+  await_first_exchange();
 }
 
-void NcclGroup::connect() {
-  // The first exchange sets up the links, which takes a while; not in the first step.
-  constexpr std::size_t kBytes = std::size_t{1} << 20;
-  const Buffer<char> mine = device_buffer<char>(kBytes);
-  Buffer<char> all = device_buffer<char>(kBytes * static_cast<std::size_t>(num_ranks_));
-  cudaEvent_t done = nullptr;
-  TESSERA_CUDA_CALL(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
-  all_gather(mine.data(), all.data(), kBytes, nullptr);
-  TESSERA_CUDA_CALL(cudaEventRecord(done, nullptr));
-  wait(done);
-  TESSERA_CUDA_CALL(cudaEventDestroy(done));
+void NcclGroup::await_first_exchange() {
+  const Event done;
+  TESSERA_CUDA_CALL(cudaEventRecord(done.get(), nullptr));
+  wait(nullptr, done.get());
 }
 
-NcclGroup::~NcclGroup() {
-  if (comm_ == nullptr) return;
+NcclGroup::~NcclGroup() { abort(); }
+
+bool NcclGroup::abort() {
+  if (comm_ == nullptr) return true;
   auto aborted = std::make_shared<std::promise<void>>();
   std::future<void> done = aborted->get_future();
   // ncclCommAbort may hang itself when a rank is gone.
-  std::thread([comm = comm_, aborted] {
+  std::thread([comm = std::exchange(comm_, nullptr), aborted] {
     (void)ncclCommAbort(comm);
     aborted->set_value();
   }).detach();
-  done.wait_for(std::chrono::duration<double>(kAbortSeconds));
+  return done.wait_for(std::chrono::duration<double>(kAbortSeconds)) == std::future_status::ready;
+}
+
+void NcclGroup::fail(const std::string& message) {
+  // An exchange that waits for a lost rank keeps the device busy, and freeing memory would wait for it: so it
+  // ends before the error travels on. Where it does not, memory is left to the end of the process.
+  const bool joined = comm_ != nullptr;
+  if (!abort() || !joined) abandon_device_memory();
+  throw ResourceError(message);
 }
 
 void NcclGroup::check(ncclResult_t result, const char* call) {
-  if (result != ncclSuccess)
-    throw ResourceError(std::string("NCCL: ") + call + ": " + ncclGetErrorString(result));
+  if (result != ncclSuccess) fail(std::string("NCCL: ") + call + ": " + ncclGetErrorString(result));
 }
 
 void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
+  require(comm_ != nullptr, "the link between GPUs has been given up");
   check(ncclAllGather(mine, all, bytes_each, ncclUint8, comm_, stream), "ncclAllGather");
 }
 
-void NcclGroup::wait(cudaEvent_t event) {
-  for (const auto start = Clock::now();;) {
-    const cudaError_t status = cudaEventQuery(event);
-    if (status == cudaSuccess) return;
-    if (status != cudaErrorNotReady) check_cuda(status, "exchange between GPUs");
-    ncclResult_t state = ncclSuccess;
-    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-    check(state, "exchange between GPUs");
-    if (seconds_since(start) > kAnswerSeconds)
-      throw ResourceError("the exchange between GPUs has stood still for " +
-                          std::to_string(static_cast<int>(kAnswerSeconds)) +
-                          " seconds: another rank is gone or has stopped");
+bool NcclGroup::has_passed(cudaEvent_t event) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaSuccess) return true;
+  if (status != cudaErrorNotReady)
+    fail(std::string("CUDA: exchange between GPUs: ") + cudaGetErrorString(status));
+  ncclResult_t state = ncclSuccess;
+  check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+  check(state, "exchange between GPUs");
+  return false;
+}
+
+void NcclGroup::wait(cudaEvent_t begun, cudaEvent_t done) {
+  while (begun != nullptr && !has_passed(begun)) {
+    // This rank's own work before the exchange, as long as it takes.
   }
+  for (const auto start = Clock::now(); !has_passed(done);)
+    if (seconds_since(start) > kAnswerSeconds)
+      fail("the exchange between GPUs has stood still for " +
+           std::to_string(static_cast<int>(kAnswerSeconds)) +
+           " seconds: another rank is gone or has stopped");
 }
 
 }  // namespace tessera::cuda

@@ -21,6 +21,7 @@ class NcclGroup {
   /// come.
   NcclGroup(const std::string& id, int rank, int num_ranks);
   /// Aborts what is under way; a hanging abort is left behind after a moment, for the process to end.
+  /// So does every error below, before it is thrown: nothing that waits for the device hangs later.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
@@ -28,14 +29,17 @@ class NcclGroup {
   int num_ranks() const { return num_ranks_; }
   /// all[r * count_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
-  /// Returns when `event` has passed. Throws ResourceError on an error of NCCL's, or when nothing happens for
-  /// kAnswerSeconds: a rank is gone or has stopped.
-  void wait(cudaEvent_t event);
+  /// Returns when `done` has passed. Throws ResourceError on an error of NCCL's, or when kAnswerSeconds after
+  /// `begun` (null: from now on) it has not: a rank is gone or has stopped.
+  void wait(cudaEvent_t begun, cudaEvent_t done);
 
   static constexpr double kAnswerSeconds = 5;
 
  private:
-  void connect();
+  void await_first_exchange();
+  bool has_passed(cudaEvent_t event);
+  bool abort();  ///< whether it came to an end
+  [[noreturn]] void fail(const std::string& message);
   void check(ncclResult_t result, const char* call);
 
   int num_ranks_;

@@ -1,0 +1,105 @@
+// Products of ranks whose devices are linked, against one rank; no GPU is needed (tests/support).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "engine/device_ranks.hpp"
+#include "engine/spmv_operator.hpp"
+#include "tests/support/linked_backend.hpp"
+#include "tests/support/sample_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// As a GPU's, but with tiles so small that these graphs have several.
+constexpr TilingLimits kLimits{.tile_columns = 50,
+                               .warp_width = 32,
+                               .max_active_warps = 64,
+                               .max_dense_tiles = 12,
+                               .bin_messages = 100,
+                               .prefers_messages = true};
+
+/// Edges drawn towards low ids; with more vertices than edges some have none.
+Graph skewed_graph(std::uint64_t n, std::uint64_t num_edges) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const auto pick = [&] {
+    return static_cast<VertexId>(std::pow(uniform(random), 3) * static_cast<double>(n));
+  };
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (std::uint64_t e = 0; e < num_edges; ++e) edges.emplace_back(pick(), pick());
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return sample_graph(edges, range_labels(n, 0), true);
+}
+
+struct Found {
+  std::string kind;
+  double exchanges = 0;
+  std::vector<double> y;
+};
+
+/// A (A x) for blocks of k vectors, the last one of it.
+template <class S>
+Found product(const Graph& whole, KernelKind kernel, int num_ranks, unsigned k, bool link) {
+  Found found;
+  run_ranks(num_ranks, [&](Communicator& comm) {
+    LinkedBackend<S> backend(comm, kLimits);
+    if (link) link_devices<S>(backend, comm);
+    auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), {.kernel = kernel}, backend, comm);
+    const auto rows = op.local_rows();
+    Buffer<S> local = backend.template allocate<S>(rows.size() * k), x = op.make_x(k);
+    for (std::size_t i = 0; i < local.size(); ++i)
+      local[i] = static_cast<S>(0.5 + 1.0 / (1.0 + static_cast<double>(rows[i / k]) + double(i % k)));
+    Buffer<double> y = backend.template allocate<double>(local.size());
+    for (int step = 0; step < 2; ++step) {
+      op.replicate(local, nullptr, x, k);
+      op.apply(x, y, k);
+      for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<S>(y[i]);
+    }
+    const auto all = op.to_original(local, k, k - 1);
+    const std::string kind = op.exchange_kind();
+    if (comm.is_root()) found = {kind, op.exchange_seconds(), all};
+  });
+  return found;
+}
+
+TEST(LinkedDevices, ProductsHaveTheBitsOfOneRank) {
+  for (const auto& [n, num_edges] : {std::pair(900u, 9000u), std::pair(3u, 5u), std::pair(40u, 20u)}) {
+    const Graph whole = skewed_graph(n, num_edges);
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::tile_composite, KernelKind::csr})
+      for (const unsigned k : {1u, 3u}) {
+        const Found one = product<float>(whole, kernel, 1, k, false);
+        EXPECT_EQ(one.kind, "none");
+        for (const int ranks : {2, 3, 4, 5, 6, 7}) {
+          const Found linked = product<float>(whole, kernel, ranks, k, true);
+          EXPECT_EQ(linked.kind, "device");
+          EXPECT_EQ(linked.exchanges, 2);
+          EXPECT_EQ(linked.y, one.y) << to_string(kernel) << ", " << ranks << " ranks";
+        }
+        const Found through_host = product<float>(whole, kernel, 3, k, false);
+        EXPECT_EQ(through_host.kind, "host");
+        EXPECT_EQ(through_host.y, one.y);
+      }
+  }
+}
+
+TEST(LinkedDevices, EveryRankJoinsWithTheIdOfRankZero) {
+  run_ranks(3, [](Communicator& comm) {
+    LinkedBackend<double> backend(comm, kLimits);
+    EXPECT_TRUE(link_devices<double>(backend, comm));
+    EXPECT_EQ(backend.joined(), "id of rank 0, " + std::to_string(comm.rank()) + " of 3");
+  });
+}
+
+TEST(LinkedDevices, ABackendWithoutLinksSaysSo) {
+  run_ranks(2, [](Communicator& comm) {
+    const auto backend = make_backend<double>("cpu");
+    EXPECT_FALSE(link_devices(*backend, comm));
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test

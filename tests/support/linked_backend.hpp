@@ -1,0 +1,132 @@
+// A group of made-up devices: the CPU backend of every rank, "linked" as GPUs are, so that the path from
+// device to device is tested without any. The exchange is that of kernels/cuda/nccl_exchange, in host memory.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "partition/communicator.hpp"
+
+namespace tessera::test {
+
+template <class S>
+class LinkedExchange : public Exchange<S> {
+ public:
+  LinkedExchange(Backend<S>& backend, Communicator& comm, ExchangePlan plan)
+      : backend_(backend), comm_(comm), plan_(std::move(plan)) {}
+
+  void start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors) override {
+    Buffer<S> mine = backend_.template allocate<S>(plan_.count * num_vectors);
+    backend_.fill(mine, S{0});
+    if (plan_.positions.empty())
+      backend_.scale_rows(local, scale, plan_.num_mine, num_vectors, mine);
+    else
+      backend_.scatter_scaled(local, scale, buffer(plan_.positions), plan_.num_mine, num_vectors, mine);
+    Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors);
+    const auto ranks = static_cast<std::size_t>(plan_.num_ranks);
+    for (std::size_t c = 0; c < plan_.chunk_ends.size(); ++c) {
+      const std::uint64_t begin = plan_.begin_of(c) * num_vectors, end = plan_.chunk_ends[c] * num_vectors;
+      const std::vector<std::uint64_t> counts(ranks, end - begin);
+      all_gather<S>(comm_, mine.span().subspan(begin, end - begin),
+                    all.span().subspan(begin * ranks, (end - begin) * ranks), counts);
+    }
+    if (plan_.slots.empty())
+      std::copy(all.begin(), all.end(), x.begin());
+    else
+      backend_.scatter(all, buffer(plan_.slots), plan_.slots.size(), num_vectors, x);
+    ++count_;
+  }
+  /// One for each exchange, so that tests see that there were any.
+  double seconds() override { return count_; }
+
+ private:
+  Buffer<VertexId> buffer(const std::vector<VertexId>& host) {
+    Buffer<VertexId> result = backend_.template allocate<VertexId>(host.size());
+    std::copy(host.begin(), host.end(), result.begin());
+    return result;
+  }
+  Backend<S>& backend_;
+  Communicator& comm_;
+  ExchangePlan plan_;
+  double count_ = 0;
+};
+
+template <class S>
+class LinkedBackend : public Backend<S> {
+ public:
+  LinkedBackend(Communicator& comm, TilingLimits limits)
+      : cpu_(make_backend<S>("cpu")), comm_(comm), limits_(limits) {}
+
+  std::string link_id() override { return "id of rank " + std::to_string(comm_.rank()); }
+  void join(const std::string& id, int rank, int num_ranks) override {
+    joined_ = id + ", " + std::to_string(rank) + " of " + std::to_string(num_ranks);
+  }
+  const std::string& joined() const { return joined_; }
+  bool is_linked() const override { return !joined_.empty(); }
+  std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
+    if (!is_linked()) return nullptr;
+    return std::make_shared<LinkedExchange<S>>(*cpu_, comm_, std::move(plan));
+  }
+
+  std::string name() const override { return "linked"; }
+  std::string description() const override { return cpu_->description(); }
+  TilingLimits tiling_limits() const override { return limits_; }
+  bool memory_is_host() const override { return true; }
+  std::shared_ptr<void> allocate_bytes(std::size_t size) override { return cpu_->allocate_bytes(size); }
+  void upload(const void* host, void* device, std::size_t size) override { cpu_->upload(host, device, size); }
+  void download(const void* device, void* host, std::size_t size) override {
+    cpu_->download(device, host, size);
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> m) override {
+    return cpu_->make_matrix(std::move(m));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> m, std::shared_ptr<Exchange<S>> exchange) override {
+    return cpu_->make_matrix(std::move(m), std::move(exchange));
+  }
+  std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override { return cpu_->make_matrix(std::move(m)); }
+  void fill(Buffer<S>& vector, S value) override { cpu_->fill(vector, value); }
+  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned k,
+                  Buffer<S>& out) override {
+    cpu_->scale_rows(vector, scale, count, k, out);
+  }
+  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count, unsigned k,
+               Buffer<S>& x) override {
+    cpu_->scatter(values, slots, count, k, x);
+  }
+  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
+                      std::uint64_t count, unsigned k, Buffer<S>& x) override {
+    cpu_->scatter_scaled(vector, scale, slots, count, k, x);
+  }
+  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                         Buffer<S>& score) override {
+    return cpu_->rank_update(update, y, jump, scale, bound, squares, score);
+  }
+  std::vector<VectorSums> walk_update(double c, double restart, const Buffer<double>& y,
+                                      std::span<const VertexId> rows, unsigned k, const ExactScale& bound,
+                                      bool squares, Buffer<S>& walk) override {
+    return cpu_->walk_update(c, restart, y, rows, k, bound, squares, walk);
+  }
+  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
+                          Buffer<S>& score) override {
+    return cpu_->scale_update(factor, y, bound, squares, score);
+  }
+  double max_abs(const Buffer<double>& y) override { return cpu_->max_abs(y); }
+  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    return cpu_->sum(y, squares, bound);
+  }
+  void select_vectors(const Buffer<S>& block, unsigned k, std::span<const unsigned> kept,
+                      Buffer<S>& out) override {
+    cpu_->select_vectors(block, k, kept, out);
+  }
+  void synchronize() override { cpu_->synchronize(); }
+
+ private:
+  std::unique_ptr<Backend<S>> cpu_;
+  Communicator& comm_;
+  TilingLimits limits_;
+  std::string joined_;
+};
+
+}  // namespace tessera::test

@@ -1,0 +1,52 @@
+// What --backend becomes on machines that are made up.
+#include "tools/backend_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/base/error.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// The answer of all ranks, "different" when they do not agree; `devices[rank]` answer on each machine.
+std::string choice(const std::string& asked, int num_ranks, const std::vector<int>& devices,
+                   int ranks_a_machine) {
+  std::vector<std::string> answers(static_cast<std::size_t>(num_ranks));
+  test::run_ranks(num_ranks, [&](Communicator& comm) {
+    const int machine = comm.rank() / ranks_a_machine;
+    int used = 0;
+    const DeviceFinder finder{[&] { return devices[static_cast<std::size_t>(machine)]; },
+                              [&](int index) { used = index; },
+                              [&] { return std::to_string(machine) + "-" + std::to_string(used); },
+                              [&] { return "host" + std::to_string(machine); }};
+    answers[static_cast<std::size_t>(comm.rank())] = backend_for(asked, comm, finder);
+  });
+  for (const std::string& answer : answers)
+    if (answer != answers.front()) return "different";
+  return answers.front();
+}
+
+TEST(BackendChoice, AutoTakesGpusOnlyIfEveryRankHasItsOwn) {
+  EXPECT_EQ(choice("auto", 4, {4}, 4), "cuda");
+  EXPECT_EQ(choice("auto", 4, {2, 2}, 2), "cuda");
+  EXPECT_EQ(choice("auto", 4, {3}, 4), "cpu");
+  EXPECT_EQ(choice("auto", 4, {2, 1}, 2), "cpu") << "the ranks of the first machine alone would have enough";
+  EXPECT_EQ(choice("auto", 3, {0}, 3), "cpu");
+}
+
+TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
+  EXPECT_EQ(choice("cuda", 2, {2}, 2), "cuda");
+  EXPECT_EQ(choice("cpu", 2, {2}, 2), "cpu");
+  try {
+    choice("cuda", 3, {2}, 3);
+    FAIL() << "no error";
+  } catch (const ResourceError& error) {
+    EXPECT_NE(std::string(error.what()).find("ranks 0 and 2"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("--backend cpu"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(choice("cuda", 2, {0}, 2), ResourceError);
+}
+
+}  // namespace
+}  // namespace tessera::cli

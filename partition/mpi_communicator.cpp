@@ -81,6 +81,7 @@ class MpiCommunicator : public Communicator {
             "all_gather: counts do not match");
     const std::uint64_t total = std::accumulate(byte_counts.begin(), byte_counts.end(), std::uint64_t{0});
     require(total <= all.size(), "all_gather: no room");
+    if (answer_seconds_ > 0) return gather_in_time(mine, all.first(total), byte_counts);
     if (total <= piece_) return gather_at_once(mine, all, byte_counts);
     std::uint64_t position = 0;
     for (int r = 0; r < size_; position += byte_counts[r++]) {
@@ -141,24 +142,29 @@ class MpiCommunicator : public Communicator {
     });
   }
 
+  /// Given up, the memory still belongs to MPI: it is left behind, as the process is about to end.
+  template <class Memory>
+  void await(MPI_Request& request, std::unique_ptr<Memory>& memory) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int done = 0; done == 0;) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+      if (done != 0 || waited.count() < answer_seconds_) continue;
+      (void)memory.release();
+      throw ResourceError("another process has not answered for " + std::to_string(waited.count()) +
+                          " seconds: it is gone or has stopped");
+    }
+  }
+
   template <class T>
   void reduce_in_time(std::span<T> values, MPI_Op operation) {
-    // Given up, the memory still belongs to MPI: it is left behind, as the process is about to end.
     auto buffer = std::make_unique<std::vector<T>>(values.begin(), values.end());
     in_pieces(values.size(), piece_ / sizeof(T), [&](std::uint64_t begin, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Iallreduce(MPI_IN_PLACE, buffer->data() + begin, count, datatype<T>(), operation, comm_,
                            &request),
             "MPI_Iallreduce");
-      const auto start = std::chrono::steady_clock::now();
-      for (int done = 0; done == 0;) {
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-        if (done != 0 || waited.count() < answer_seconds_) continue;
-        (void)buffer.release();
-        throw ResourceError("another process has not answered for " + std::to_string(waited.count()) +
-                            " seconds: it is gone or has stopped");
-      }
+      await(request, buffer);
     });
     std::copy(buffer->begin(), buffer->end(), values.begin());
   }
@@ -173,6 +179,33 @@ class MpiCommunicator : public Communicator {
     check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(), positions.data(),
                          MPI_BYTE, comm_),
           "MPI_Allgatherv");
+  }
+
+  void gather_in_time(std::span<const std::byte> mine, std::span<std::byte> all,
+                      std::span<const std::uint64_t> byte_counts) {
+    if (gathered_ == nullptr) gathered_ = std::make_unique<Gathered>();
+    auto& [bytes, counts, starts] = *gathered_;
+    if (bytes.size() < all.size()) bytes.resize(all.size());
+    std::vector<std::uint64_t> positions(byte_counts.size(), 0);
+    std::partial_sum(byte_counts.begin(), byte_counts.end() - 1, positions.begin() + 1);
+    std::copy(mine.begin(), mine.end(), bytes.data() + positions[rank_]);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (all.size() <= piece_) {
+      counts.assign(byte_counts.begin(), byte_counts.end());
+      starts.assign(positions.begin(), positions.end());
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bytes.data(), counts.data(), starts.data(),
+                            MPI_BYTE, comm_, &request),
+            "MPI_Iallgatherv");
+      await(request, gathered_);
+    } else {
+      for (int r = 0; r < size_; ++r)
+        in_pieces(byte_counts[r], piece_, [&](std::uint64_t begin, int count) {
+          check(MPI_Ibcast(bytes.data() + positions[r] + begin, count, MPI_BYTE, r, comm_, &request),
+                "MPI_Ibcast");
+          await(request, gathered_);
+        });
+    }
+    std::copy_n(bytes.begin(), all.size(), all.begin());
   }
 
   /// All receives and sends under way at once; the own part is copied.
@@ -205,6 +238,12 @@ class MpiCommunicator : public Communicator {
 
   const std::uint64_t piece_;
   double answer_seconds_ = 0;
+  /// What a gather that may be given up works on, until it is done.
+  struct Gathered {
+    std::vector<std::byte> bytes;
+    std::vector<int> counts, starts;
+  };
+  std::unique_ptr<Gathered> gathered_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
 };

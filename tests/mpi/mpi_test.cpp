@@ -17,6 +17,7 @@ namespace {
 Communicator* world = nullptr;
 Communicator* world_in_pieces = nullptr;  // messages cut after 1000 bytes
 Communicator* late_world = nullptr;       // whose calls are given up
+Communicator* late_gatherer = nullptr;
 
 TEST(MpiCommunicator, Reduces) { test::check_reductions(*world); }
 TEST(MpiCommunicator, Broadcasts) { test::check_broadcast(*world); }
@@ -49,6 +50,26 @@ TEST(MpiCommunicator, ARankThatDoesNotAnswerIsNoticedInTime) {
     EXPECT_EQ(all_sum(*late_world, std::uint64_t{1}), static_cast<std::uint64_t>(world->size()));
   } else {
     EXPECT_THROW(all_sum(*late_world, std::uint64_t{1}), ResourceError);
+  }
+  world->barrier();
+}
+
+TEST(MpiCommunicator, GathersWithATimeLimitToo) {
+  for (Communicator* comm : {world, world_in_pieces}) {
+    comm->set_answer_seconds(10);
+    test::check_all_gather(*comm);
+    comm->set_answer_seconds(0);
+  }
+}
+
+TEST(MpiCommunicator, AGatherThatARankDoesNotJoinIsGivenUp) {
+  if (world->size() == 1) return;
+  late_gatherer->set_answer_seconds(world->is_root() ? 30 : 0.3);
+  if (world->is_root()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_EQ(all_gather(*late_gatherer, std::uint64_t{1}).size(), static_cast<std::size_t>(world->size()));
+  } else {
+    EXPECT_THROW(all_gather(*late_gatherer, std::uint64_t{1}), ResourceError);
   }
   world->barrier();
 }
@@ -109,6 +130,8 @@ int main(int argc, char** argv) {
   tessera::world_in_pieces = comm_in_pieces.get();
   const auto late_comm = session.world();
   tessera::late_world = late_comm.get();
+  const auto late_gatherer_comm = session.world();
+  tessera::late_gatherer = late_gatherer_comm.get();
   testing::InitGoogleTest(&argc, argv);
   if (!comm->is_root())
     delete testing::UnitTest::GetInstance()->listeners().Release(

@@ -38,6 +38,7 @@ class ReportTest(ProgramTest):
         self.assertLess(iteration["residual"], 1e-6)
         self.assertEqual(report["step"]["steps"], iteration["iterations"])
         self.assertGreater(report["step"]["gflop_per_second"], 0)
+        self.assertEqual(report["exchange"], {"kind": "none", "bytes_per_step": 0, "seconds": 0})
         for phase in ("read", "build", "pack", "iterate", "write", "total"):
             self.assertGreaterEqual(report["seconds"][phase], 0)
         self.assertGreater(report["peak_memory_bytes"], 1 << 20)

@@ -20,3 +20,10 @@ add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${CMAKE_SOURCE
 target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main rapidcheck)
 target_include_directories(tools_test PRIVATE ${CMAKE_SOURCE_DIR})
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)
+
+# The program on several GPUs; skipped where there are fewer than two. "ctest -L gpu-mpi" runs it alone.
+if(TESSERA_WITH_CUDA AND TESSERA_MPI)
+  add_test(NAME gpu-mpi.ranks
+           COMMAND ${CMAKE_SOURCE_DIR}/tools/device-check-ranks.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/gpu-mpi)
+  set_tests_properties(gpu-mpi.ranks PROPERTIES LABELS gpu-mpi TIMEOUT 1800 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endif()

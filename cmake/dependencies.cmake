@@ -4,6 +4,7 @@ if(TESSERA_STATIC_DEPENDENCIES)
   set(Boost_USE_STATIC_LIBS ON)
   set(ZLIB_USE_STATIC_LIBS ON)
   set(TESSERA_LIBARCHIVE OFF)  # its static form needs a dozen further libraries
+  add_link_options(LINKER:--as-needed)  # MPI's C++ bindings, for one, are not everywhere
 endif()
 
 find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -16,6 +17,7 @@ find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 if(TESSERA_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the C++ bindings, which left the standard
   find_package(MPI REQUIRED COMPONENTS CXX)
 endif()
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <future>
 #include <thread>
 #include <utility>
@@ -15,8 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An abort that hangs, and then leaving the process, still end within 10 seconds of the last answer.
-constexpr double kJoinSeconds = 60, kAbortSeconds = 0.5;
+constexpr double kJoinSeconds = 60, kLeaveSeconds = 5;
+// After an error: a hanging abort and leaving the process still end within 10 seconds of the last answer.
+constexpr double kAbortSeconds = 0.5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -86,9 +88,9 @@ void NcclGroup::await_first_exchange() {
   wait(nullptr, done.get());
 }
 
-NcclGroup::~NcclGroup() { abort(); }
+NcclGroup::~NcclGroup() { abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds); }
 
-bool NcclGroup::abort() {
+bool NcclGroup::abort(double seconds) {
   if (comm_ == nullptr) return true;
   auto aborted = std::make_shared<std::promise<void>>();
   std::future<void> done = aborted->get_future();
@@ -97,14 +99,14 @@ bool NcclGroup::abort() {
     (void)ncclCommAbort(comm);
     aborted->set_value();
   }).detach();
-  return done.wait_for(std::chrono::duration<double>(kAbortSeconds)) == std::future_status::ready;
+  return done.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
 }
 
 void NcclGroup::fail(const std::string& message) {
   // An exchange that waits for a lost rank keeps the device busy, and freeing memory would wait for it: so it
   // ends before the error travels on. Where it does not, memory is left to the end of the process.
   const bool joined = comm_ != nullptr;
-  if (!abort() || !joined) abandon_device_memory();
+  if (!abort(kAbortSeconds) || !joined) abandon_device_memory();
   throw ResourceError(message);
 }
 

@@ -38,7 +38,7 @@ class NcclGroup {
  private:
   void await_first_exchange();
   bool has_passed(cudaEvent_t event);
-  bool abort();  ///< whether it came to an end
+  bool abort(double seconds);  ///< whether it came to an end in time
   [[noreturn]] void fail(const std::string& message);
   void check(ncclResult_t result, const char* call);
 

@@ -49,11 +49,10 @@ class AlternatingHits {
         hub_x_(to_authority.make_x()),
         authority_x_(to_hub.make_x()) {
     const std::uint64_t n = to_authority.num_rows();
-    Backend<S>& backend = to_authority.backend();
     hub_ = to_hub.to_local(normalized(options.start_hubs, n, "start of the hubs"));
     authority_ = to_authority.to_local(std::vector<double>(n, 0.0));
-    authority_y_ = backend.template allocate<double>(to_authority.num_local_rows());
-    hub_y_ = backend.template allocate<double>(to_hub.num_local_rows());
+    authority_y_ = to_authority.make_y();
+    hub_y_ = to_hub.make_y();
   }
 
   StepChange step() {
@@ -96,10 +95,7 @@ template <class S>
 class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
-      : block_(block),
-        options_(options),
-        x_(block.make_x()),
-        y_(block.backend().template allocate<double>(block.num_local_rows())) {
+      : block_(block), options_(options), x_(block.make_x()), y_(block.make_y()) {
     const std::uint64_t n = block.num_rows() / 2;
     const std::vector<double> hubs = normalized(options.start_hubs, n, "start of the hubs");
     std::vector<double> start(2 * n, 1.0 / static_cast<double>(n));

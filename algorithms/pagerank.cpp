@@ -70,6 +70,13 @@ double bound_of_error(const PageRankOptions& options, double last_change, Precis
   return (c * last_change + (1 + 3 * c) * unit_roundoff(precision)) / (1 - c);
 }
 
+/// Once the inputs of this rank are where they are sent from.
+template <class S>
+void start_product(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
+  op.send(x);
+  op.start(x, y);
+}
+
 }  // namespace
 
 template <class S>
@@ -87,15 +94,21 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   const Buffer<S> scale = op.to_local(host_scale);
   const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
   Buffer<S> score = op.to_local(start), x = op.make_x();
-  auto y = backend.template allocate<double>(op.num_local_rows());
+  Buffer<double> y = op.make_y();
   Masses masses = masses_of<S>(start, host_scale);
 
+  // The product needs nothing that the host decides: a device goes on with the next one meanwhile, the last
+  // time in vain.
+  const bool ahead = backend.is_asynchronous();
+  op.replicate(score, &scale, x);
+  op.start(x, y);
   for (bool done = false; !done;) {
-    op.replicate(score, &scale, x);
-    op.apply(x, y);
+    op.wait_for_inputs();
     const RankUpdate update = next_update(options, masses, static_cast<double>(n));
-    VectorSums sums =
-        backend.rank_update(update, y, jump, scale, kScoreScale, options.stop.norm == Norm::l2, score);
+    PendingSums pending = backend.rank_update(update, y, jump, scale, kScoreScale,
+                                              options.stop.norm == Norm::l2, score, op.input_target(x));
+    if (ahead) start_product(op, x, y);
+    VectorSums sums = pending.take().front();
     reduce_over_ranks({&sums, 1}, op.comm());
     masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
     done = stop.done(change_of(options.stop.norm, sums, kScoreScale), result.report);
@@ -103,7 +116,9 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
       result.report.interrupted = !done;
       done = true;
     }
+    if (!ahead && !done) start_product(op, x, y);
   }
+  op.wait_for_inputs();
   result.scores = op.to_original(score);
   result.sum = masses.total;
   result.error_bound = bound_of_error(options, result.report.residual_l1, precision_of<S>());

@@ -32,7 +32,8 @@ class WalkBlock {
     spare_ = op.backend().template allocate<S>(start.size());
     x_ = op.make_x(num_vectors());
     num_slots_ = x_.size() / k;
-    y_ = op.backend().template allocate<double>(start.size());
+    y_ = op.make_y(num_vectors());
+    start_product();
   }
 
   /// Steps until every walk has ended; false when the observer stopped it.
@@ -49,6 +50,10 @@ class WalkBlock {
   };
 
   unsigned num_vectors() const { return static_cast<unsigned>(walks_.size()); }
+  void start_product() {
+    op_.replicate(walk_, &scale_, x_, num_vectors());
+    op_.start(x_, y_, num_vectors());
+  }
   bool step();
   void finish(unsigned q);
   void keep_only(const std::vector<unsigned>& kept);
@@ -67,10 +72,12 @@ class WalkBlock {
 template <class S>
 bool WalkBlock<S>::step() {
   const double c = options_.continue_probability;
-  op_.replicate(walk_, &scale_, x_, num_vectors());
-  op_.apply(x_, y_, num_vectors());
-  std::vector<VectorSums> sums = op_.backend().walk_update(c, 1 - c, y_, restart_rows_, num_vectors(),
-                                                           kWalkScale, options_.stop.norm == Norm::l2, walk_);
+  const bool ahead = op_.backend().is_asynchronous();
+  op_.wait_for_inputs();
+  PendingSums pending = op_.backend().walk_update(c, 1 - c, y_, restart_rows_, num_vectors(), kWalkScale,
+                                                  options_.stop.norm == Norm::l2, walk_);
+  if (ahead) start_product();  // in vain where a walk ends
+  std::vector<VectorSums> sums = pending.take();
   reduce_over_ranks(sums, op_.comm());
   std::vector<unsigned> kept;
   IterationProgress progress{.iteration = 0, .residual = 0, .vectors_left = 0};
@@ -85,6 +92,7 @@ bool WalkBlock<S>::step() {
   }
   progress.vectors_left = static_cast<int>(kept.size());
   const bool go_on = all_go_on(options_.observer, progress, op_.comm());
+  if (!ended.empty() || !go_on) op_.wait_for_inputs();
   for (unsigned q : ended) finish(q);
   if (!go_on) {
     for (unsigned q : kept) {
@@ -94,6 +102,7 @@ bool WalkBlock<S>::step() {
     return false;
   }
   if (!ended.empty()) keep_only(kept);
+  if (!walks_.empty() && (!ahead || !ended.empty())) start_product();
   return true;
 }
 
@@ -116,7 +125,9 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   spare_.truncate(num_rows * k);
   y_.truncate(num_rows * k);
   x_.truncate(num_slots_ * k);
-  op_.backend().fill(x_, S{0});  // slots have moved: what must be 0 lies elsewhere now
+  // Slots and rows have moved: what must be 0 lies elsewhere now.
+  op_.backend().clear(x_);
+  op_.backend().clear(y_);
   std::vector<Walk> walks;
   std::vector<VertexId> rows;
   for (unsigned q : kept) {

@@ -64,39 +64,51 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
 template <class S>
 Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
   Buffer<S> x = backend_->template allocate<S>(x_size_ * num_vectors);
-  backend_->fill(x, S{0});
+  backend_->clear(x);
   return x;
+}
+
+template <class S>
+Buffer<double> SpmvOperator<S>::make_y(unsigned num_vectors) const {
+  Buffer<double> y = backend_->template allocate<double>(num_local_rows() * num_vectors);
+  backend_->clear(y);
+  return y;
 }
 
 template <class S>
 void SpmvOperator<S>::replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
                                 unsigned num_vectors) {
-  if (comm_->size() == 1) {
-    backend_->scatter_scaled(local, scale, input_slots_, input_slots_.size(), num_vectors, x);
-    return;
-  }
-  if (exchange_ != nullptr) return exchange_->start(local, scale, x, num_vectors);
-  exchange_through_host(local, scale, x, num_vectors);
+  backend_->put_inputs(local, scale, num_vectors, input_target(x, num_vectors));
+  send(x, num_vectors);
 }
 
 template <class S>
-void SpmvOperator<S>::exchange_through_host(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
-                                            unsigned num_vectors) {
-  const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t num_sent = exchange_plan_.count * num_vectors;
-  const std::uint64_t num_received = exchange_plan_.num_received() * num_vectors;
-  if (send_.size() < num_sent) {
-    send_ = backend_->template allocate<S>(num_sent);
-    backend_->fill(send_, S{0});  // what is left over is sent, too
-    if (!input_slots_.empty()) received_ = backend_->template allocate<S>(num_received);
+InputTarget<S> SpmvOperator<S>::input_target(Buffer<S>& x, unsigned num_vectors) {
+  if (comm_->size() == 1) return {&x, &input_slots_, input_slots_.size()};
+  if (exchange_ != nullptr) return exchange_->inputs(num_vectors);
+  if (send_.size() < exchange_plan_.count * num_vectors) {
+    send_ = backend_->template allocate<S>(exchange_plan_.count * num_vectors);
+    backend_->clear(send_);  // what is left over is sent, too
+    if (!input_slots_.empty())
+      received_ = backend_->template allocate<S>(exchange_plan_.num_received() * num_vectors);
   }
-  if (send_positions_.empty())
-    backend_->scale_rows(local, scale, exchange_plan_.num_mine, num_vectors, send_);
-  else
-    backend_->scatter_scaled(local, scale, send_positions_, exchange_plan_.num_mine, num_vectors, send_);
+  return {&send_, send_positions_.empty() ? nullptr : &send_positions_, exchange_plan_.num_mine};
+}
+
+template <class S>
+void SpmvOperator<S>::send(Buffer<S>& x, unsigned num_vectors) {
+  if (comm_->size() == 1) return;
+  if (exchange_ != nullptr) return exchange_->start(x, num_vectors);
+  send_through_host(x, num_vectors);
+}
+
+template <class S>
+void SpmvOperator<S>::send_through_host(Buffer<S>& x, unsigned num_vectors) {
   backend_->synchronize();
-  gather_through_host(num_sent, input_slots_.empty() ? x : received_);
-  if (!input_slots_.empty()) backend_->scatter(received_, input_slots_, input_slots_.size(), num_vectors, x);
+  const auto start = std::chrono::steady_clock::now();
+  gather_through_host(exchange_plan_.count * num_vectors, input_slots_.empty() ? x : received_);
+  if (!input_slots_.empty())
+    backend_->put_inputs(received_, nullptr, num_vectors, {&x, &input_slots_, input_slots_.size()});
   host_exchange_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -124,7 +136,18 @@ double SpmvOperator<S>::exchange_seconds() const {
 
 template <class S>
 void SpmvOperator<S>::apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) {
+  start(x, y, num_vectors);
+  wait_for_inputs();
+}
+
+template <class S>
+void SpmvOperator<S>::start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) {
   matrix_->apply(x, y, num_vectors);
+}
+
+template <class S>
+void SpmvOperator<S>::wait_for_inputs() {
+  if (exchange_ != nullptr) exchange_->finish();
 }
 
 template <class S>

@@ -61,13 +61,23 @@ class SpmvOperator {
   /// Vertex of each local row, in local order.
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
 
-  /// x for k vectors, zero.
+  /// x (solver order) and y (local order) for k vectors, zero.
   Buffer<S> make_x(unsigned num_vectors = 1) const;
+  Buffer<double> make_y(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
   /// local: this rank's inputs in local order, k numbers each.
   void replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors = 1);
-  /// y = A x for this rank's rows. x: solver order; y: local order, num_local_rows * k, overwritten.
+  /// y = A x for this rank's rows; y comes from make_y, and nothing else writes to it.
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
+
+  // The same in parts, for loops that let a device work ahead. replicate() is: fill input_target(), send().
+  // apply() is: start(), wait_for_inputs().
+  InputTarget<S> input_target(Buffer<S>& x, unsigned num_vectors = 1);
+  void send(Buffer<S>& x, unsigned num_vectors = 1);  ///< collective
+  /// May return before y is there; later work of the backend finds it. Before the host waits for such work,
+  /// it must wait_for_inputs(), which finds out when a rank is gone.
+  void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
+  void wait_for_inputs();
 
   /// This rank's rows of a vector in original order (size num_rows), as backend memory.
   Buffer<S> to_local(std::span<const double> original) const;
@@ -80,8 +90,7 @@ class SpmvOperator {
   SpmvOperator() = default;
   /// all = send_ of all ranks.
   void gather_through_host(std::uint64_t num_sent, Buffer<S>& all);
-  void exchange_through_host(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
-                             unsigned num_vectors);
+  void send_through_host(Buffer<S>& x, unsigned num_vectors);
   Backend<S>* backend_ = nullptr;
   Communicator* comm_ = nullptr;
   SpmvPlan plan_;

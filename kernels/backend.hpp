@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
-#include "kernels/base/exact_sum.hpp"
 #include "kernels/exchange.hpp"
 #include "kernels/messages_build_input.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
+#include "kernels/vector_sums.hpp"
 
 namespace tessera {
 
@@ -39,7 +39,8 @@ template <class S>
 class Matrix {
  public:
   virtual ~Matrix() = default;
-  /// y = A x. x: num_slots * k, its zero slots hold 0; y: num_rows * k, overwritten.
+  /// y = A x. x: num_slots * k, its zero slots hold 0. y: num_rows * k; rows without elements may be left as
+  /// they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
 };
 
@@ -48,15 +49,6 @@ struct RankUpdate {
   double link = 0;
   double teleport = 0;
   double constant = 0;
-};
-
-/// Reductions of an update; values and changes must stay within the bound, squared changes too.
-struct VectorSums {
-  ExactSum change_l1;           ///< sum |new - old|
-  WideExactSum change_squares;  ///< sum (new - old)^2; only where squares were asked for
-  double change_max = 0;
-  ExactSum total;     ///< sum new (not of walk_update)
-  ExactSum dangling;  ///< sum new over rows whose scale is 0 (rank_update only)
 };
 
 template <class S>
@@ -68,6 +60,9 @@ class Backend {
   virtual TilingLimits tiling_limits() const = 0;
   /// False when Buffers lie where the host cannot read them: then only upload and download may.
   virtual bool memory_is_host() const = 0;
+  /// Whether operations may return before they are done (they are done in order, though): then more of them
+  /// are worth starting before the host waits for a result.
+  virtual bool is_asynchronous() const { return false; }
 
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
   virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
@@ -91,28 +86,25 @@ class Backend {
   }
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
 
-  virtual void fill(Buffer<S>& vector, S value) = 0;
-  /// out[i] = vector[i] * scale[i] for the first `count` rows; without scale (null) a copy.
-  virtual void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count,
-                          unsigned num_vectors, Buffer<S>& out) = 0;
-  /// x[slots[i]] = values[i] for i < count.
-  virtual void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
-                       unsigned num_vectors, Buffer<S>& x) = 0;
-  /// The two above in one pass: x[slots[i]] = vector[i] * scale[i].
-  virtual void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
-                              std::uint64_t count, unsigned num_vectors, Buffer<S>& x) = 0;
+  template <class T>
+  void clear(Buffer<T>& vector) {
+    clear_bytes(vector.data(), vector.size_bytes());
+  }
+  virtual void clear_bytes(void* data, std::size_t num_bytes) = 0;  ///< to 0
+  /// vector[i] * scale[i] goes to place i of the target; without scale (null) the factor is 1.
+  virtual void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
+                          const InputTarget<S>& target) = 0;
 
   /// PageRank's step after the product (see RankUpdate); `score` is overwritten, `scale` (1 / out-weight,
-  /// 0 = dangling) tells which rows are dangling.
-  virtual VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                                 const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                                 Buffer<S>& score) = 0;
+  /// 0 = dangling) tells which rows are dangling. score * scale goes to `next`, as by put_inputs.
+  virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                                  const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                                  Buffer<S>& score, const InputTarget<S>& next) = 0;
   /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
-  /// (kNoVertex = not on this rank). One VectorSums for each vector.
-  virtual std::vector<VectorSums> walk_update(double continue_probability, double restart,
-                                              const Buffer<double>& y, std::span<const VertexId> restart_rows,
-                                              unsigned num_vectors, const ExactScale& bound, bool squares,
-                                              Buffer<S>& walk) = 0;
+  /// (kNoVertex = not on this rank).
+  virtual PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
+                                  std::span<const VertexId> restart_rows, unsigned num_vectors,
+                                  const ExactScale& bound, bool squares, Buffer<S>& walk) = 0;
   /// HITS: score = factor * y.
   virtual VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
                                   bool squares, Buffer<S>& score) = 0;

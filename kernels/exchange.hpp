@@ -26,13 +26,28 @@ struct ExchangePlan {
   std::uint64_t num_received() const { return count * static_cast<std::uint64_t>(num_ranks); }
 };
 
+/// Where the inputs of a product are to be left: local input i at out[slots[i]] for i < count (k numbers
+/// each), in order where slots is null.
+template <class S>
+struct InputTarget {
+  Buffer<S>* out = nullptr;
+  const Buffer<VertexId>* slots = nullptr;
+  std::uint64_t count = 0;
+};
+
 template <class S>
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Brings local * scale of all ranks (scale may be null), k numbers each, into x. Collective. May return
-  /// before it is done: products of matrices that were made with this exchange wait for what they need.
-  virtual void start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors) = 0;
+  /// Where this rank's inputs go before start().
+  virtual InputTarget<S> inputs(unsigned num_vectors) = 0;
+  /// Brings the inputs of all ranks into x. Collective. May return before it is done: later work of the
+  /// backend finds x complete, and products of matrices that were made with this exchange wait for each part
+  /// when they need it.
+  virtual void start(Buffer<S>& x, unsigned num_vectors) = 0;
+  /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer; until
+  /// it has returned, the host must not wait for anything that comes after the exchange.
+  virtual void finish() = 0;
   /// Of all exchanges so far that are over, from the first value sent to the last in place.
   virtual double seconds() = 0;
 };

@@ -59,30 +59,28 @@ class CpuBackend : public Backend<S> {
     return std::make_unique<CpuMatrix<S, CsrMatrix<S>>>(std::move(matrix));
   }
 
-  void fill(Buffer<S>& vector, S value) override { cpu::fill(vector.data(), vector.size(), value); }
-  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned num_vectors,
-                  Buffer<S>& out) override {
-    cpu::scale_rows(vector.data(), scale_data(scale), count, num_vectors, out.data());
+  void clear_bytes(void* data, std::size_t num_bytes) override {
+    if (num_bytes != 0) std::memset(data, 0, num_bytes);
   }
-  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
-               unsigned num_vectors, Buffer<S>& x) override {
-    cpu::scatter(values.data(), slots.data(), count, num_vectors, x.data());
+  void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
+                  const InputTarget<S>& target) override {
+    cpu::put_inputs(vector.data(), scale == nullptr ? nullptr : scale->data(),
+                    target.slots == nullptr ? nullptr : target.slots->data(), target.count, num_vectors,
+                    target.out->data());
   }
-  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
-                      std::uint64_t count, unsigned num_vectors, Buffer<S>& x) override {
-    cpu::scatter_scaled(vector.data(), scale_data(scale), slots.data(), count, num_vectors, x.data());
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
+                          const InputTarget<S>& next) override {
+    const VectorSums sums = cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
+                                             scale.data(), bound, squares, score.data(), score.size());
+    put_inputs(score, &scale, 1, next);
+    return PendingSums({sums});
   }
-  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                         Buffer<S>& score) override {
-    return cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(), scale.data(), bound,
-                            squares, score.data(), score.size());
-  }
-  std::vector<VectorSums> walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                                      std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                      const ExactScale& bound, bool squares, Buffer<S>& walk) override {
-    return cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound,
-                            squares, walk.data(), walk.size() / num_vectors);
+  PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
+                          std::span<const VertexId> restart_rows, unsigned num_vectors,
+                          const ExactScale& bound, bool squares, Buffer<S>& walk) override {
+    return PendingSums(cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors,
+                                        bound, squares, walk.data(), walk.size() / num_vectors));
   }
   VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
                           Buffer<S>& score) override {
@@ -97,9 +95,6 @@ class CpuBackend : public Backend<S> {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
   }
   void synchronize() override {}
-
- private:
-  static const S* scale_data(const Buffer<S>* scale) { return scale == nullptr ? nullptr : scale->data(); }
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace tessera::cpu {
 template <class S>
 void spmv(const TileCompositeView<S>& a, const S* x, double* y, unsigned num_vectors);
 
-/// x as above. Slow: it says what a device must compute.
+/// As above, but rows without elements are left as they are. Slow: it says what a device must compute.
 template <class S>
 void spmv(const TileMessagesView<S>& a, const S* x, double* y, unsigned num_vectors);
 

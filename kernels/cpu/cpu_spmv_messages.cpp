@@ -53,7 +53,6 @@ void spmv(const TileMessagesView<S>& a, const S* x, double* y, unsigned num_vect
            [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
              messages[(std::uint64_t{s.first_out} + row) * num_vectors + q] = static_cast<S>(sum);
            });
-  std::fill_n(y, a.num_rows * num_vectors, 0.0);
   run_pass(a.bins, kBinHeads, messages.data(), num_vectors,
            [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
              const std::uint64_t id = a.bins.words[slice_word(s, kBinHeads, row, -1)];

@@ -77,33 +77,14 @@ inline void update_block(std::uint64_t first, std::uint64_t last, const ExactSca
 }  // namespace
 
 template <class S>
-void fill(S* vector, std::uint64_t size, S value) {
-#pragma omp parallel for schedule(static) if (pays_threads(size))
-  for (std::uint64_t i = 0; i < size; ++i) vector[i] = value;
-}
-
-template <class S>
-void scale_rows(const S* vector, const S* scale, std::uint64_t count, unsigned num_vectors, S* out) {
-#pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
-  for (std::uint64_t i = 0; i < count; ++i)
-    for (unsigned q = 0; q < num_vectors; ++q)
-      out[i * num_vectors + q] = vector[i * num_vectors + q] * (scale == nullptr ? S{1} : scale[i]);
-}
-
-template <class S>
-void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                    unsigned num_vectors, S* x) {
+void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
+                unsigned num_vectors, S* out) {
 #pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
   for (std::uint64_t i = 0; i < count; ++i) {
     const S factor = scale == nullptr ? S{1} : scale[i];
-    S* target = x + std::uint64_t{slots[i]} * num_vectors;
+    S* target = out + (slots == nullptr ? i : std::uint64_t{slots[i]}) * num_vectors;
     for (unsigned q = 0; q < num_vectors; ++q) target[q] = vector[i * num_vectors + q] * factor;
   }
-}
-
-template <class S>
-void scatter(const S* values, const VertexId* slots, std::uint64_t count, unsigned num_vectors, S* x) {
-  scatter_scaled<S>(values, nullptr, slots, count, num_vectors, x);
 }
 
 template <class S>
@@ -188,10 +169,7 @@ ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                             \
-  template void fill(S*, std::uint64_t, S);                                                                \
-  template void scale_rows(const S*, const S*, std::uint64_t, unsigned, S*);                               \
-  template void scatter(const S*, const VertexId*, std::uint64_t, unsigned, S*);                           \
-  template void scatter_scaled(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);          \
+  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, const ExactScale&, \
                                   bool, S*, std::uint64_t);                                                \

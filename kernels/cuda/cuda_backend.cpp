@@ -14,6 +14,7 @@
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/device_sums.hpp"
 #include "kernels/cuda/messages_build.hpp"
 
 namespace tessera {
@@ -108,6 +109,7 @@ class CudaBackend : public Backend<S> {
             .prefers_messages = true};
   }
   bool memory_is_host() const override { return false; }
+  bool is_asynchronous() const override { return true; }
   std::uint64_t free_bytes() const override {
     std::size_t free_bytes = 0, all_bytes = 0;
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
@@ -139,38 +141,46 @@ class CudaBackend : public Backend<S> {
     return std::make_unique<CudaCsr<S>>(std::move(matrix));
   }
 
-  void fill(Buffer<S>& vector, S value) override { cuda::fill(vector.data(), vector.size(), value); }
-  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned num_vectors,
-                  Buffer<S>& out) override {
-    cuda::scatter_scaled<S>(vector.data(), data_or_null(scale), nullptr, count, num_vectors, out.data());
+  void clear_bytes(void* data, std::size_t num_bytes) override {
+    if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemsetAsync(data, 0, num_bytes));
   }
-  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count,
-               unsigned num_vectors, Buffer<S>& x) override {
-    cuda::scatter_scaled<S>(values.data(), nullptr, slots.data(), count, num_vectors, x.data());
+  void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
+                  const InputTarget<S>& target) override {
+    cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
+                        num_vectors, target.out->data());
   }
-  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
-                      std::uint64_t count, unsigned num_vectors, Buffer<S>& x) override {
-    cuda::scatter_scaled(vector.data(), data_or_null(scale), slots.data(), count, num_vectors, x.data());
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
+                          const InputTarget<S>& next) override {
+    const cuda::RankVectors<S> vectors{.y = y.data(),
+                                       .jump = jump.empty() ? nullptr : jump.data(),
+                                       .scale = scale.data(),
+                                       .score = score.data(),
+                                       .num_rows = score.size(),
+                                       .out = next.out->data(),
+                                       .slots = data_or_null(next.slots),
+                                       .num_out = next.count};
+    return send_sums(1, [&](auto* sums) { cuda::rank_update(update, vectors, bound, squares, sums); });
   }
-  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                         Buffer<S>& score) override {
-    return cuda::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(), scale.data(), bound,
-                             squares, score.data(), score.size());
-  }
-  std::vector<VectorSums> walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                                      std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                      const ExactScale& bound, bool squares, Buffer<S>& walk) override {
-    return cuda::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound,
-                             squares, walk.data(), walk.size() / num_vectors);
+  PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
+                          std::span<const VertexId> restart_rows, unsigned num_vectors,
+                          const ExactScale& bound, bool squares, Buffer<S>& walk) override {
+    return send_sums(num_vectors, [&](auto* sums) {
+      cuda::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound, squares,
+                        walk.data(), walk.size() / num_vectors, sums);
+    });
   }
   VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
                           Buffer<S>& score) override {
-    return cuda::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
+    return take_sums([&](auto* sums) {
+      cuda::scale_update(factor, y.data(), bound, squares, score.data(), score.size(), sums);
+    });
   }
-  double max_abs(const Buffer<double>& y) override { return cuda::max_abs(y.data(), y.size()); }
+  double max_abs(const Buffer<double>& y) override {
+    return take_sums([&](auto* sums) { cuda::max_abs(y.data(), y.size(), sums); }).change_max;
+  }
   ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    return cuda::sum(y.data(), y.size(), squares, bound);
+    return take_sums([&](auto* sums) { cuda::sum(y.data(), y.size(), squares, bound, sums); }).total;
   }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
@@ -191,10 +201,23 @@ class CudaBackend : public Backend<S> {
 
  private:
   unsigned num_multiprocessors() const { return static_cast<unsigned>(properties_.multiProcessorCount); }
-  static const S* data_or_null(const Buffer<S>* buffer) {
+  template <class T>
+  static const T* data_or_null(const Buffer<T>* buffer) {
     return buffer == nullptr ? nullptr : buffer->data();
   }
+  /// add(sums): starts the kernel that adds to them.
+  template <class Add>
+  PendingSums send_sums(unsigned num_vectors, const Add& add) {
+    add(mailbox_.open(num_vectors));
+    mailbox_.send();
+    return PendingSums([this] { return mailbox_.receive(); });
+  }
+  template <class Add>
+  VectorSums take_sums(const Add& add) {
+    return send_sums(1, add).take().front();
+  }
   cudaDeviceProp properties_{};
+  cuda::SumsMailbox mailbox_;
 #ifdef TESSERA_HAVE_NCCL
   std::shared_ptr<cuda::NcclGroup> group_;
 #endif

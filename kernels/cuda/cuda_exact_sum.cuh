@@ -2,11 +2,9 @@
 // add integers. Integer addition is free of order.
 #pragma once
 #include "kernels/base/exact_sum.hpp"
+#include "kernels/cuda/device_sums.hpp"
 
 namespace tessera::cuda {
-
-/// A FoldedSum as atomics see it: two's complement, so unsigned addition is right for negative limbs.
-using Limb = unsigned long long;
 
 template <int kFolds>
 struct ThreadSum {
@@ -25,16 +23,6 @@ struct ThreadSum {
     return static_cast<long long>(fold_sums[fold] / scale.quantum(fold));
   }
 };
-
-/// The sums of one vector in device memory; the host turns them into VectorSums.
-struct DeviceSums {
-  Limb change_l1[ExactSum::kFolds];
-  Limb change_squares[WideExactSum::kFolds];
-  Limb total[ExactSum::kFolds];
-  Limb dangling[ExactSum::kFolds];
-  Limb change_max;  ///< the bits of a double that is not negative: they order as the numbers do
-};
-inline constexpr unsigned kSumWords = sizeof(DeviceSums) / sizeof(Limb);
 
 /// One thread's part of DeviceSums.
 struct ThreadSums {

@@ -62,10 +62,10 @@ constexpr unsigned threads_for(std::uint32_t largest_window) {
 template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
                    unsigned num_vectors);
-/// Pass 2: y: num_rows * num_vectors, overwritten.
+/// Pass 2: y: num_rows * num_vectors; rows without messages are left as they are.
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
-                  std::uint64_t num_rows, unsigned num_vectors);
+                  unsigned num_vectors);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
 /// kSumChunk elements.

@@ -332,17 +332,15 @@ void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, con
 
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
-                  std::uint64_t num_rows, unsigned num_vectors) {
-  TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, num_rows * num_vectors * sizeof(double)));
+                  unsigned num_vectors) {
   run_pass<false>(bins, shares, messages, ToRows{y}, num_vectors);
 }
 
 template void send_messages(const SlicePassView<float>&, const SliceShares&, const float*, float*, unsigned);
 template void send_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
                             unsigned);
-template void add_messages(const SlicePassView<float>&, const SliceShares&, const float*, double*,
-                           std::uint64_t, unsigned);
+template void add_messages(const SlicePassView<float>&, const SliceShares&, const float*, double*, unsigned);
 template void add_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
-                           std::uint64_t, unsigned);
+                           unsigned);
 
 }  // namespace tessera::cuda

@@ -84,9 +84,7 @@ class DeviceTileMessages : public Matrix<S> {
       send_messages(matrix_.tiles.view(), tile_shares_[chunk].view(), x.data(), messages_.data(),
                     num_vectors);
     }
-    add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), matrix_.num_rows,
-                 num_vectors);
-    if (exchange_ != nullptr) exchange_->finish();
+    add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors);
   }
 
  private:

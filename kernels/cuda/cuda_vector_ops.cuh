@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/backend.hpp"
 #include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/cuda_vector_ops.hpp"
 
 namespace tessera::cuda {
 
@@ -40,14 +40,8 @@ __device__ inline void reduce(const ThreadSums& own, const ExactScale& scale, bo
 }
 
 template <class S>
-__global__ void __launch_bounds__(kThreads) fill_kernel(S* vector, std::uint64_t size, S value) {
-  for (std::uint64_t i = first_index(); i < size; i += index_step()) vector[i] = value;
-}
-
-template <class S>
-__global__ void __launch_bounds__(kThreads)
-    scatter_kernel(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                   unsigned num_vectors, S* out) {
+__global__ void __launch_bounds__(kThreads) put_kernel(const S* vector, const S* scale, const VertexId* slots,
+                                                       std::uint64_t count, unsigned num_vectors, S* out) {
   const std::uint64_t size = count * num_vectors;
   for (std::uint64_t i = first_index(); i < size; i += index_step()) {
     const std::uint64_t row = i / num_vectors, q = i % num_vectors;
@@ -64,19 +58,38 @@ __global__ void __launch_bounds__(kThreads)
     out[i] = block[i / num_kept * num_vectors + kept[i % num_kept]];
 }
 
+/// A thread takes kRankRows rows at a time, so that enough loads are under way.
+inline constexpr unsigned kRankRows = 4;
+
 template <class S>
-__global__ void __launch_bounds__(kThreads)
-    rank_kernel(RankUpdate update, const double* y, const S* jump, const S* scale, ExactScale bound,
-                bool squares, S* score, std::uint64_t num_rows, DeviceSums* all) {
+__global__ void __launch_bounds__(kThreads, 4)
+    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, bool squares, DeviceSums* all) {
   ThreadSums sums;
-  for (std::uint64_t i = first_index(); i < num_rows; i += index_step()) {
-    double value = update.link * y[i];
-    if (jump != nullptr) value += update.teleport * static_cast<double>(jump[i]);
-    const S stored = static_cast<S>(value + update.constant);
-    sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(score[i]));
-    sums.total.add(bound, static_cast<double>(stored));
-    if (scale[i] == S{0}) sums.dangling.add(bound, static_cast<double>(stored));
-    score[i] = stored;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
+       first < v.num_rows; first += index_step() * kRankRows) {
+    double y[kRankRows];
+    S old[kRankRows], scale[kRankRows];
+#pragma unroll
+    for (unsigned j = 0; j < kRankRows; ++j) {
+      const std::uint64_t i = first + j * kThreads;
+      if (i >= v.num_rows) break;
+      y[j] = v.y[i];
+      old[j] = v.score[i];
+      scale[j] = v.scale[i];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kRankRows; ++j) {
+      const std::uint64_t i = first + j * kThreads;
+      if (i >= v.num_rows) break;
+      double value = update.link * y[j];
+      if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
+      const S stored = static_cast<S>(value + update.constant);
+      sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      sums.total.add(bound, static_cast<double>(stored));
+      if (scale[j] == S{0}) sums.dangling.add(bound, static_cast<double>(stored));
+      v.score[i] = stored;
+      if (i < v.num_out) v.out[v.slots == nullptr ? i : v.slots[i]] = stored * scale[j];
+    }
   }
   reduce(sums, bound, squares, all);
 }

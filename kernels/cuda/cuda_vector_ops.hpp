@@ -1,41 +1,53 @@
 // The vector work of a step on a device: what cuda_backend.cpp forwards to. All pointers are device memory
-// but `restart_rows`, `kept` and results. See kernels/backend.hpp for what each operation means; the bits
+// but `restart_rows` and `kept`. See kernels/backend.hpp for what each operation means; the bits
 // are those of kernels/cpu/cpu_vector_ops.hpp.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/cuda/device_sums.hpp"
 
 namespace tessera::cuda {
 
-template <class S>
-void fill(S* vector, std::uint64_t size, S value);
-
 /// scale may be null: then factors are 1; slots may be null: then out is filled in order.
 template <class S>
-void scatter_scaled(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                    unsigned num_vectors, S* out, cudaStream_t stream = nullptr);
+void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
+                unsigned num_vectors, S* out, cudaStream_t stream = nullptr);
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
-/// jump may be null.
+/// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
+/// jump, and with num_out = 0 out, may be null; without slots out is filled in order.
 template <class S>
-VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       const ExactScale& bound, bool squares, S* score, std::uint64_t num_rows);
-template <class S>
-std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
-                                    std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                    const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows);
-template <class S>
-VectorSums scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
-                        std::uint64_t num_rows);
+struct RankVectors {
+  const double* y = nullptr;
+  const S *jump = nullptr, *scale = nullptr;
+  S* score = nullptr;
+  std::uint64_t num_rows = 0;
+  S* out = nullptr;
+  const VertexId* slots = nullptr;
+  std::uint64_t num_out = 0;
+};
 
-double max_abs(const double* y, std::uint64_t size);
-ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
+// All of these add to `sums`, which hold zeros: device memory, one for each vector.
+
+template <class S>
+void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
+                 bool squares, DeviceSums* sums);
+template <class S>
+void walk_update(double continue_probability, double restart, const double* y,
+                 std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
+                 bool squares, S* walk, std::uint64_t num_rows, DeviceSums* sums);
+template <class S>
+void scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
+                  std::uint64_t num_rows, DeviceSums* sums);
+
+void max_abs(const double* y, std::uint64_t size, DeviceSums* sums);  ///< to change_max
+void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
+         DeviceSums* sums);  ///< to total
 
 }  // namespace tessera::cuda

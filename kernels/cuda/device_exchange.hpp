@@ -14,8 +14,6 @@ class DeviceExchange : public Exchange<S> {
   virtual unsigned busy_multiprocessors() const = 0;
   /// Later work on the default stream waits for this chunk of the exchange started last.
   virtual void wait_for(std::size_t chunk) = 0;
-  /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer.
-  virtual void finish() = 0;
 };
 
 }  // namespace tessera::cuda

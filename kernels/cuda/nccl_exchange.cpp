@@ -32,24 +32,22 @@ NcclExchange<S>::~NcclExchange() {
 }
 
 template <class S>
-void NcclExchange<S>::grow(unsigned num_vectors) {
-  if (mine_.size() >= plan_.count * num_vectors) return;
-  mine_ = {};
-  all_ = {};
-  mine_ = device_buffer<S>(plan_.count * num_vectors);
-  if (!slots_.empty()) all_ = device_buffer<S>(plan_.num_received() * num_vectors);
-  TESSERA_CUDA_CALL(cudaMemset(mine_.data(), 0, mine_.size_bytes()));
+InputTarget<S> NcclExchange<S>::inputs(unsigned num_vectors) {
+  if (mine_.size() < plan_.count * num_vectors) {
+    finish();
+    mine_ = {};
+    all_ = {};
+    mine_ = device_buffer<S>(plan_.count * num_vectors);
+    if (!slots_.empty()) all_ = device_buffer<S>(plan_.num_received() * num_vectors);
+    TESSERA_CUDA_CALL(cudaMemset(mine_.data(), 0, mine_.size_bytes()));
+  }
+  return {&mine_, positions_.empty() ? nullptr : &positions_, plan_.num_mine};
 }
 
 template <class S>
-void NcclExchange<S>::start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x,
-                            unsigned num_vectors) {
+void NcclExchange<S>::start(Buffer<S>& x, unsigned num_vectors) {
   const ProfileRange range("exchange");
   finish();
-  grow(num_vectors);
-  scatter_scaled<S>(local.data(), scale == nullptr ? nullptr : scale->data(),
-                    positions_.empty() ? nullptr : positions_.data(), plan_.num_mine, num_vectors,
-                    mine_.data());
   // From here on the default stream neither reads the last x nor writes this one.
   TESSERA_CUDA_CALL(cudaEventRecord(scaled_, nullptr));
   TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream_, scaled_));
@@ -62,13 +60,11 @@ void NcclExchange<S>::start(const Buffer<S>& local, const Buffer<S>* scale, Buff
       group_->all_gather(mine_.data() + begin * num_vectors, arrived + first * num_vectors,
                          count * num_vectors * sizeof(S), stream_);
     if (!slots_.empty())
-      scatter_scaled<S>(all_.data(), nullptr, slots_.data(), slots_.size(), num_vectors, x.data(), stream_);
+      put_inputs<S>(all_.data(), nullptr, slots_.data(), slots_.size(), num_vectors, x.data(), stream_);
     TESSERA_CUDA_CALL(cudaEventRecord(placed_[c], stream_));
   }
   under_way_ = true;
-  if (slots_.empty()) return;  // the product waits, chunk by chunk
-  wait_for(0);
-  finish();
+  if (!slots_.empty()) wait_for(num_chunks() - 1);  // else the product waits, chunk by chunk
 }
 
 template <class S>

@@ -13,18 +13,17 @@ class NcclExchange : public DeviceExchange<S> {
  public:
   NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan plan);
   ~NcclExchange() override;
-  void start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors) override;
+  InputTarget<S> inputs(unsigned num_vectors) override;
+  void start(Buffer<S>& x, unsigned num_vectors) override;
+  void finish() override;
   double seconds() override;
 
   std::size_t num_chunks() const override { return plan_.chunk_ends.size(); }
   std::uint64_t end_tile(std::size_t chunk) const override { return plan_.tile_ends[chunk]; }
   unsigned busy_multiprocessors() const override { return kNcclBlocks; }
   void wait_for(std::size_t chunk) override;
-  void finish() override;
 
  private:
-  void grow(unsigned num_vectors);
-
   std::shared_ptr<NcclGroup> group_;
   ExchangePlan plan_;
   Buffer<VertexId> positions_, slots_;

@@ -1,7 +1,7 @@
 // Real graphs with answers of an independent program, read from their files and ranked on every backend that
-// answers, on the CPU with every kernel on 1 and 4 ranks (the same bits): PageRank and RWR to 1e-10 in f64
-// and 1e-6 in f32 (L1), HITS to 1e-8 in f64. The answers hold the best hundred scores and checksums over all;
-// an L1 error d moves the sum by at most d and the others by 2 d.
+// answers with every kernel, on 1 and 4 ranks of the CPU and on 1, 2, 4, ... GPUs (the same bits): PageRank
+// and RWR to 1e-10 in f64 and 1e-6 in f32 (L1), HITS to 1e-8 in f64. The answers hold the best hundred scores
+// and checksums over all; an L1 error d moves the sum by at most d and the others by 2 d.
 #include "tests/support/reference_data.hpp"
 
 #include <gtest/gtest.h>
@@ -21,6 +21,7 @@
 #include "engine/io/label_file.hpp"
 #include "engine/load_graph.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/linked_gpus.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera::test {
@@ -38,6 +39,7 @@ struct Place {
   KernelKind kernel;
   int ranks;
 };
+/// Places with one rank come before those with more that must give the same bits.
 std::vector<Place> places() {
   std::vector<Place> all;
   for (const KernelKind kernel : {KernelKind::tile_composite, KernelKind::csr})
@@ -49,6 +51,29 @@ std::vector<Place> places() {
         all.push_back({name, kernel, 1});
   return all;
 }
+std::vector<Place> places_of_several_gpus() {
+  std::vector<Place> all;
+  for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr})
+    for (int ranks = 1; ranks <= num_devices(); ranks *= 2) all.push_back({"cuda", kernel, ranks});
+  return all;
+}
+
+/// A backend of its own, or one of a group of GPUs.
+template <class S>
+class PlaceBackend {
+ public:
+  PlaceBackend(const Place& place, Communicator& comm) {
+    if (place.backend == "cpu" || num_devices() < 2)
+      own_ = make_backend<S>(place.backend);
+    else
+      shared_ = &LinkedGpus<S>::of(comm);
+  }
+  Backend<S>& operator*() const { return own_ != nullptr ? *own_ : *shared_; }
+
+ private:
+  std::unique_ptr<Backend<S>> own_;
+  Backend<S>* shared_ = nullptr;
+};
 
 using Answers = std::vector<ReferenceAnswer>;
 using Scores = std::vector<double>;
@@ -94,13 +119,14 @@ class ReferenceData : public testing::TestWithParam<ReferenceCase> {
   }
 
   /// Every answer of the algorithm at every place; ranks must not change a bit.
-  void check(const std::string& algorithm, double allowed, const Ranking& ranking) const {
+  void check(const std::string& algorithm, double allowed, const Ranking& ranking,
+             const std::vector<Place>& where = places()) const {
     const Answers answers = answers_for(algorithm);
     if (answers.empty()) return;
     GraphOptions options = reference_.options;
     if (algorithm == "rwr") options.undirected = true;
     std::vector<Scores> on_one_rank;
-    for (const Place& place : places()) {
+    for (const Place& place : where) {
       std::vector<Scores> scores;
       run_ranks(place.ranks, [&](Communicator& comm) {
         omp_set_num_threads(place.ranks == 1 ? 2 : 1);
@@ -127,7 +153,7 @@ constexpr double kTolerance = sizeof(S) == 8 ? 1e-13 : 3e-8;
 template <class S>
 std::vector<Scores> pagerank_scores(const Answers& answers, const Graph& graph, const Place& place,
                                     Communicator& comm) {
-  const auto backend = make_backend<S>(place.backend);
+  const PlaceBackend<S> backend(place, comm);
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = place.kernel}, *backend, comm);
   PageRankOptions options;
   options.stop = until(kTolerance<S>);
@@ -142,7 +168,7 @@ std::vector<Scores> pagerank_scores(const Answers& answers, const Graph& graph, 
 template <class S>
 std::vector<Scores> walk_scores(const Answers& answers, const Graph& graph, const Place& place,
                                 Communicator& comm) {
-  const auto backend = make_backend<S>(place.backend);
+  const PlaceBackend<S> backend(place, comm);
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = place.kernel}, *backend, comm);
   RwrOptions options;
   options.stop = until(kTolerance<S>);
@@ -157,7 +183,7 @@ std::vector<Scores> walk_scores(const Answers& answers, const Graph& graph, cons
 
 std::vector<Scores> hits_scores(const Answers& answers, const Graph& graph, const Place& place,
                                 Communicator& comm) {
-  const auto backend = make_backend<double>(place.backend);
+  const PlaceBackend<double> backend(place, comm);
   auto [to_authority, to_hub] =
       SpmvOperator<double>::in_and_out_edges(graph, {.kernel = place.kernel}, *backend, comm);
   HitsOptions options;
@@ -175,6 +201,23 @@ TEST_P(ReferenceData, PageRankInSinglePrecision) { check("pagerank", 1e-6, pager
 TEST_P(ReferenceData, WalksInDoublePrecision) { check("rwr", 1e-10, walk_scores<double>); }
 TEST_P(ReferenceData, WalksInSinglePrecision) { check("rwr", 1e-6, walk_scores<float>); }
 TEST_P(ReferenceData, Hits) { check("hits", 1e-8, hits_scores); }
+TEST_P(ReferenceData, OnSeveralGpus) {
+  if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
+  const auto where = places_of_several_gpus();
+  check("pagerank", 1e-10, pagerank_scores<double>, where);
+  check("pagerank", 1e-6, pagerank_scores<float>, where);
+  check("rwr", 1e-10, walk_scores<double>, where);
+  check("rwr", 1e-6, walk_scores<float>, where);
+  check("hits", 1e-8, hits_scores, where);
+}
+
+class GpusAreLetGo : public testing::Environment {
+  void TearDown() override {
+    LinkedGpus<float>::clear();
+    LinkedGpus<double>::clear();
+  }
+};
+const testing::Environment* const gpus_are_let_go = testing::AddGlobalTestEnvironment(new GpusAreLetGo);
 
 std::string name_of(const testing::TestParamInfo<ReferenceCase>& info) {
   std::string name = info.param.id;

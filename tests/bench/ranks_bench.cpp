@@ -80,9 +80,9 @@ void measure(int scale, Communicator& comm) {
   auto op = SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::tile_messages}, *backend, comm);
   const double packed = seconds_since(start) - made;
   const Buffer<float> scale_factors = scale_of(op, weights);
-  Buffer<float> score = backend->allocate<float>(op.num_local_rows()), x = op.make_x();
-  backend->fill(score, 1e-6f);
-  auto y = backend->allocate<double>(op.num_local_rows());
+  const Buffer<float> score = op.to_local(std::vector<double>(op.num_rows(), 1e-6));
+  Buffer<float> x = op.make_x();
+  Buffer<double> y = op.make_y();
   const auto finish = [&] {
     op.exchange_seconds();
     backend->synchronize();

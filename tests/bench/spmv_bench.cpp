@@ -75,7 +75,7 @@ Json measure_ours(const Graph& graph, KernelKind kernel, const std::vector<float
   for (std::size_t v = 0; v < host_x.size(); ++v) host_x[v] = static_cast<double>(x_of(v));
   Buffer<S> x = op.make_x();
   op.replicate(op.to_local(host_x), nullptr, x);
-  auto y = backend->template allocate<double>(op.num_local_rows());
+  Buffer<double> y = op.make_y();
   Json result = {{"ms", json_of(time_device([&] { op.apply(x, y); }))},
                  {"tiles", op.stats().num_tiles},
                  {"workloads", op.stats().num_workloads},

@@ -80,6 +80,15 @@ std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
   return x;
 }
 
+/// 0 where a row has no elements, which a product may leave alone.
+std::vector<double> poisoned_y(const RandomMatrix& a, unsigned num_vectors) {
+  std::vector<double> y(a.num_rows * num_vectors, 0);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row)
+    if (a.row_offsets[row] < a.row_offsets[row + 1])
+      std::fill_n(y.begin() + static_cast<std::ptrdiff_t>(row * num_vectors), num_vectors, -7.0);
+  return y;
+}
+
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceBackend, Precisions);
 
@@ -116,7 +125,7 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
                   : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
           const Buffer<S> on_backend =
               this->put(backend, random_x<S>(kind == KernelKind::tile_messages ? narrow : columns, k));
-          auto y = this->put(backend, std::vector<double>(a.num_rows * k, -7.0));
+          auto y = this->put(backend, poisoned_y(a, k));
           matrix->apply(on_backend, y, k);
           return this->get(backend, y);
         });
@@ -131,13 +140,19 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
     const auto y = random_values<double>(n, 1), scale0 = random_values<double>(n, 2, -0.5);
     std::vector<S> scale(n), jump = random_values<S>(n, 3), score = random_values<S>(n, 4);
     for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<S>(std::max(0.0, scale0[i]));
+    std::vector<VertexId> turned(n);
+    std::iota(turned.rbegin(), turned.rend(), VertexId{0});
     for (const bool with_jump : {false, true})
       this->expect_same([&](Backend<S>& backend) {
         auto updated = this->put(backend, score);
-        const VectorSums sums = backend.rank_update({0.85, 0.1, 0.05}, this->put(backend, y),
-                                                    this->put(backend, with_jump ? jump : std::vector<S>()),
-                                                    this->put(backend, scale), bound, with_jump, updated);
-        return std::pair(limbs(sums), this->get(backend, updated));
+        auto next = this->put(backend, std::vector<S>(n, S{-3}));
+        const auto places = this->put(backend, turned);
+        auto pending = backend.rank_update({0.85, 0.1, 0.05}, this->put(backend, y),
+                                           this->put(backend, with_jump ? jump : std::vector<S>()),
+                                           this->put(backend, scale), bound, with_jump, updated,
+                                           {&next, with_jump ? &places : nullptr, n - n / 5});
+        return std::tuple(limbs(pending.take().front()), this->get(backend, updated),
+                          this->get(backend, next));
       });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
@@ -164,8 +179,10 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
     for (unsigned q = 0; q < k; ++q) restart_rows[q] = q % 3 == 2 ? kNoVertex : q * 41;
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, walk);
-      const auto sums = backend.walk_update(0.9, 0.1, this->put(backend, y), restart_rows, k, ExactScale(4.0),
-                                            true, updated);
+      const auto sums =
+          backend
+              .walk_update(0.9, 0.1, this->put(backend, y), restart_rows, k, ExactScale(4.0), true, updated)
+              .take();
       std::vector<std::vector<std::vector<std::int64_t>>> all;
       for (const VectorSums& one : sums) all.push_back(limbs(one));
       return std::pair(all, this->get(backend, updated));
@@ -193,17 +210,13 @@ TYPED_TEST(DeviceBackend, MovesHaveTheBitsOfTheCpu) {
         const auto vector = this->put(backend, values), factors = this->put(backend, scale);
         auto x = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
         auto rows = this->put(backend, std::vector<S>(n * k, S{-1}));
-        backend.scatter_scaled(vector, scaled ? &factors : nullptr, this->put(backend, slots), n, k, x);
-        backend.scale_rows(vector, scaled ? &factors : nullptr, n, k, rows);
-        auto filled = this->put(backend, values);
-        backend.fill(filled, S{3});
-        return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, filled));
+        const auto places = this->put(backend, slots);
+        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&x, &places, n});
+        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&rows, nullptr, n});
+        auto cleared = this->put(backend, values);
+        backend.clear(cleared);
+        return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, cleared));
       });
-    this->expect_same([&](Backend<S>& backend) {
-      auto x = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
-      backend.scatter(this->put(backend, values), this->put(backend, slots), n, k, x);
-      return this->get(backend, x);
-    });
   }
 }
 

@@ -53,7 +53,7 @@ Found product(const Graph& whole, KernelKind kernel, int num_ranks, unsigned k, 
     Buffer<S> local = backend.template allocate<S>(rows.size() * k), x = op.make_x(k);
     for (std::size_t i = 0; i < local.size(); ++i)
       local[i] = static_cast<S>(0.5 + 1.0 / (1.0 + static_cast<double>(rows[i / k]) + double(i % k)));
-    Buffer<double> y = backend.template allocate<double>(local.size());
+    Buffer<double> y = op.make_y(k);
     for (int step = 0; step < 2; ++step) {
       op.replicate(local, nullptr, x, k);
       op.apply(x, y, k);

@@ -55,8 +55,9 @@ std::vector<double> product(SpmvOperator<S>& op, const SpmvOperator<S>& rows_of_
                             const std::vector<double>& x) {
   Buffer<S> on_ranks = op.make_x();
   op.replicate(rows_of_inputs.to_local(x), nullptr, on_ranks);
-  Buffer<double> y(op.num_local_rows());
-  std::fill(y.begin(), y.end(), -1e300);  // every row must be written
+  Buffer<double> y = op.make_y();
+  op.apply(on_ranks, y);
+  for (double& value : y) value = value == 0 ? 0 : -1e300;  // which the next product must write again
   op.apply(on_ranks, y);
   Buffer<S> stored(y.size());
   for (std::size_t i = 0; i < y.size(); ++i) stored[i] = static_cast<S>(y[i]);
@@ -225,7 +226,7 @@ TEST(SpmvOperator, ABlockOfVectorsHasTheBitsOfEachAlone) {
             for (std::size_t i = 0; i < local.size(); ++i) block[i * k + q] = local[i];
             alone.push_back(product(op, op, x));
           }
-          Buffer<double> x = op.make_x(k), y(op.num_local_rows() * k);
+          Buffer<double> x = op.make_x(k), y = op.make_y(k);
           op.replicate(block, nullptr, x, k);
           op.apply(x, y, k);
           for (unsigned q = 0; q < k; ++q) EXPECT_EQ(op.to_original(y, k, q), alone[q]) << k << ' ' << q;

@@ -48,7 +48,8 @@ TEST_P(TileMessagesBuilder, TheProductIsThatOfTheMatrix) {
     for (std::size_t i = 0; i < by_column.size(); ++i) by_column[i] = 1.0 / static_cast<double>(1 + i % 37);
     Buffer<double> x(columns.num_slots * k), y(a.num_rows * k);
     std::fill(x.begin(), x.end(), 0.0);
-    std::fill(y.begin(), y.end(), -7.0);
+    for (std::uint64_t row = 0; row < a.num_rows; ++row)  // rows without elements are left alone
+      std::fill_n(y.begin() + row * k, k, a.row_offsets[row] < a.row_offsets[row + 1] ? -7.0 : 0.0);
     for (std::uint64_t c = 0; c < a.num_cols; ++c)
       if (columns.slot_of_column[c] != kNoVertex)
         for (unsigned q = 0; q < k; ++q) x[columns.slot_of_column[c] * k + q] = by_column[c * k + q];

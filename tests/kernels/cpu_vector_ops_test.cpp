@@ -165,13 +165,13 @@ TYPED_TEST(CpuVectorOps, MovesTouchTheirTargetsOnly) {
         expected_rows[i * k + q] = values[i * k + q] * scale[i];
         plain_x[slots[i] * k + q] = expected_rows[i * k + q];
       }
-    cpu::scatter_scaled(values.data(), scale.data(), slots.data(), n, k, x.data());
+    cpu::put_inputs(values.data(), scale.data(), slots.data(), n, k, x.data());
     EXPECT_EQ(x, plain_x);
-    cpu::scale_rows(values.data(), scale.data(), n, k, rows.data());
+    cpu::put_inputs<S>(values.data(), scale.data(), nullptr, n, k, rows.data());
     EXPECT_EQ(rows, expected_rows);
-    cpu::scatter(rows.data(), slots.data(), n, k, unscaled_x.data());
+    cpu::put_inputs<S>(rows.data(), nullptr, slots.data(), n, k, unscaled_x.data());
     EXPECT_EQ(unscaled_x, plain_x);
-    cpu::scale_rows<S>(values.data(), nullptr, n, k, rows.data());
+    cpu::put_inputs<S>(values.data(), nullptr, nullptr, n, k, rows.data());
     EXPECT_EQ(rows, values);
   }
 }

@@ -14,29 +14,32 @@ template <class S>
 class LinkedExchange : public Exchange<S> {
  public:
   LinkedExchange(Backend<S>& backend, Communicator& comm, ExchangePlan plan)
-      : backend_(backend), comm_(comm), plan_(std::move(plan)) {}
+      : backend_(backend), comm_(comm), plan_(std::move(plan)) {
+    positions_ = buffer(plan_.positions);
+    slots_ = buffer(plan_.slots);
+  }
 
-  void start(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors) override {
-    Buffer<S> mine = backend_.template allocate<S>(plan_.count * num_vectors);
-    backend_.fill(mine, S{0});
-    if (plan_.positions.empty())
-      backend_.scale_rows(local, scale, plan_.num_mine, num_vectors, mine);
-    else
-      backend_.scatter_scaled(local, scale, buffer(plan_.positions), plan_.num_mine, num_vectors, mine);
+  InputTarget<S> inputs(unsigned num_vectors) override {
+    mine_ = backend_.template allocate<S>(plan_.count * num_vectors);
+    backend_.clear(mine_);
+    return {&mine_, plan_.positions.empty() ? nullptr : &positions_, plan_.num_mine};
+  }
+  void start(Buffer<S>& x, unsigned num_vectors) override {
     Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors);
     const auto ranks = static_cast<std::size_t>(plan_.num_ranks);
     for (std::size_t c = 0; c < plan_.chunk_ends.size(); ++c) {
       const std::uint64_t begin = plan_.begin_of(c) * num_vectors, end = plan_.chunk_ends[c] * num_vectors;
       const std::vector<std::uint64_t> counts(ranks, end - begin);
-      all_gather<S>(comm_, mine.span().subspan(begin, end - begin),
+      all_gather<S>(comm_, mine_.span().subspan(begin, end - begin),
                     all.span().subspan(begin * ranks, (end - begin) * ranks), counts);
     }
     if (plan_.slots.empty())
       std::copy(all.begin(), all.end(), x.begin());
     else
-      backend_.scatter(all, buffer(plan_.slots), plan_.slots.size(), num_vectors, x);
+      backend_.put_inputs(all, nullptr, num_vectors, {&x, &slots_, slots_.size()});
     ++count_;
   }
+  void finish() override {}
   /// One for each exchange, so that tests see that there were any.
   double seconds() override { return count_; }
 
@@ -49,6 +52,8 @@ class LinkedExchange : public Exchange<S> {
   Backend<S>& backend_;
   Communicator& comm_;
   ExchangePlan plan_;
+  Buffer<VertexId> positions_, slots_;
+  Buffer<S> mine_;
   double count_ = 0;
 };
 
@@ -73,6 +78,7 @@ class LinkedBackend : public Backend<S> {
   std::string description() const override { return cpu_->description(); }
   TilingLimits tiling_limits() const override { return limits_; }
   bool memory_is_host() const override { return true; }
+  bool is_asynchronous() const override { return true; }
   std::shared_ptr<void> allocate_bytes(std::size_t size) override { return cpu_->allocate_bytes(size); }
   void upload(const void* host, void* device, std::size_t size) override { cpu_->upload(host, device, size); }
   void download(const void* device, void* host, std::size_t size) override {
@@ -85,27 +91,18 @@ class LinkedBackend : public Backend<S> {
     return cpu_->make_matrix(std::move(m), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override { return cpu_->make_matrix(std::move(m)); }
-  void fill(Buffer<S>& vector, S value) override { cpu_->fill(vector, value); }
-  void scale_rows(const Buffer<S>& vector, const Buffer<S>* scale, std::uint64_t count, unsigned k,
-                  Buffer<S>& out) override {
-    cpu_->scale_rows(vector, scale, count, k, out);
+  void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
+  void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
+                  const InputTarget<S>& target) override {
+    cpu_->put_inputs(vector, scale, k, target);
   }
-  void scatter(const Buffer<S>& values, const Buffer<VertexId>& slots, std::uint64_t count, unsigned k,
-               Buffer<S>& x) override {
-    cpu_->scatter(values, slots, count, k, x);
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
+                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
+                          const InputTarget<S>& next) override {
+    return cpu_->rank_update(update, y, jump, scale, bound, squares, score, next);
   }
-  void scatter_scaled(const Buffer<S>& vector, const Buffer<S>* scale, const Buffer<VertexId>& slots,
-                      std::uint64_t count, unsigned k, Buffer<S>& x) override {
-    cpu_->scatter_scaled(vector, scale, slots, count, k, x);
-  }
-  VectorSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                         const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                         Buffer<S>& score) override {
-    return cpu_->rank_update(update, y, jump, scale, bound, squares, score);
-  }
-  std::vector<VectorSums> walk_update(double c, double restart, const Buffer<double>& y,
-                                      std::span<const VertexId> rows, unsigned k, const ExactScale& bound,
-                                      bool squares, Buffer<S>& walk) override {
+  PendingSums walk_update(double c, double restart, const Buffer<double>& y, std::span<const VertexId> rows,
+                          unsigned k, const ExactScale& bound, bool squares, Buffer<S>& walk) override {
     return cpu_->walk_update(c, restart, y, rows, k, bound, squares, walk);
   }
   VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,

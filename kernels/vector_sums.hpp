@@ -1,0 +1,32 @@
+// What an update of a vector adds up. On a device the sums may still be on their way when the caller goes on.
+#pragma once
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/exact_sum.hpp"
+
+namespace tessera {
+
+/// Reductions of an update; values and changes must stay within the bound, squared changes too.
+struct VectorSums {
+  ExactSum change_l1;           ///< sum |new - old|
+  WideExactSum change_squares;  ///< sum (new - old)^2; only where squares were asked for
+  double change_max = 0;
+  ExactSum total;     ///< sum new (not of walk_update)
+  ExactSum dangling;  ///< sum new over rows whose scale is 0 (rank_update only)
+};
+
+/// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending.
+class PendingSums {
+ public:
+  explicit PendingSums(std::vector<VectorSums> ready) : wait_([sums = std::move(ready)] { return sums; }) {}
+  explicit PendingSums(std::function<std::vector<VectorSums>()> wait) : wait_(std::move(wait)) {}
+  /// Waits until they are there.
+  std::vector<VectorSums> take() { return wait_(); }
+
+ private:
+  std::function<std::vector<VectorSums>()> wait_;
+};
+
+}  // namespace tessera

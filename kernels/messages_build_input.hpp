@@ -18,8 +18,8 @@ struct MessagesBuildInput {
   std::uint64_t num_slots = 0;  ///< length of x
   std::uint32_t bin_messages = 0;
   std::span<const WindowPart> parts;  ///< as in build_tile_messages
-  std::uint64_t chunk_elements = std::uint64_t{1}
-                                 << 26;  ///< sent to the device at a time, but for longer rows
+  /// Sent to the device at a time, but for longer rows; 0: as many as take less memory than the result.
+  std::uint64_t chunk_elements = 0;
 };
 
 }  // namespace tessera

@@ -1,26 +1,24 @@
-// Exact sums on the device: each thread adds its terms fold by fold in doubles, warps, blocks and the grid
-// add integers. Integer addition is free of order.
+// Exact sums on the device: threads, warps, blocks and the grid add integers, whose addition is free of
+// order.
 #pragma once
 #include "kernels/base/exact_sum.hpp"
 #include "kernels/cuda/device_sums.hpp"
 
 namespace tessera::cuda {
 
+/// The piece that `term` leaves in a fold, as a multiple of the fold's quantum: adding `magic` shifts it to
+/// the end of the mantissa. So the double pipes, few on most devices, do not add it up.
 template <int kFolds>
 struct ThreadSum {
-  double fold_sums[kFolds] = {};
+  long long limbs[kFolds] = {};
 
   __device__ void add(const ExactScale& scale, double term) {
 #pragma unroll
     for (int f = 0; f < kFolds; ++f) {
-      const double piece = (term + scale.magic(f)) - scale.magic(f);
-      fold_sums[f] += piece;
-      term -= piece;
+      const double shifted = term + scale.magic(f);
+      limbs[f] += __double_as_longlong(shifted) - __double_as_longlong(scale.magic(f));
+      term -= shifted - scale.magic(f);
     }
-  }
-  /// This thread's limb of a fold.
-  __device__ long long limb(const ExactScale& scale, int fold) const {
-    return static_cast<long long>(fold_sums[fold] / scale.quantum(fold));
   }
 };
 
@@ -37,14 +35,20 @@ struct ThreadSums {
     change_max = fmax(change_max, size);
   }
   /// The words of DeviceSums of this thread, in their order.
-  __device__ void to_words(const ExactScale& scale, bool squares, Limb* words) const {
-    unsigned next = 0;
-    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(change_l1.limb(scale, f));
-    for (int f = 0; f < WideExactSum::kFolds; ++f)
-      words[next++] = squares ? static_cast<Limb>(change_squares.limb(scale, f)) : 0;
-    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(total.limb(scale, f));
-    for (int f = 0; f < ExactSum::kFolds; ++f) words[next++] = static_cast<Limb>(dangling.limb(scale, f));
-    words[next] = static_cast<Limb>(__double_as_longlong(change_max));
+  __device__ void to_words(Limb* words) const {
+    words = copy(change_l1, words);
+    words = copy(change_squares, words);
+    words = copy(total, words);
+    words = copy(dangling, words);
+    *words = static_cast<Limb>(__double_as_longlong(change_max));
+  }
+
+ private:
+  template <int kFolds>
+  __device__ static Limb* copy(const ThreadSum<kFolds>& sum, Limb* words) {
+#pragma unroll
+    for (int f = 0; f < kFolds; ++f) words[f] = static_cast<Limb>(sum.limbs[f]);
+    return words + kFolds;
   }
 };
 

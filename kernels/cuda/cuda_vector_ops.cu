@@ -30,7 +30,11 @@ template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
                  bool squares, DeviceSums* sums) {
   if (vectors.num_rows == 0) return;
-  rank_kernel<<<num_reduce_blocks(vectors.num_rows), kThreads>>>(update, vectors, bound, squares, sums);
+  const unsigned blocks = num_reduce_blocks(vectors.num_rows);
+  if (squares)
+    rank_kernel<true><<<blocks, kThreads>>>(update, vectors, bound, sums);
+  else
+    rank_kernel<false><<<blocks, kThreads>>>(update, vectors, bound, sums);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -57,7 +61,7 @@ void walk_update(double continue_probability, double restart, const double* y,
 
 void max_abs(const double* y, std::uint64_t size, DeviceSums* sums) {
   if (size == 0) return;
-  max_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, ExactScale(1.0), sums);
+  max_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, sums);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 

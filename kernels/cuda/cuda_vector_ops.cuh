@@ -13,19 +13,20 @@ inline constexpr unsigned kWalkVectors = 8;  ///< vectors of a block that neighb
 inline unsigned num_blocks(std::uint64_t size) {
   return static_cast<unsigned>(std::min<std::uint64_t>(ceil_div<std::uint64_t>(size, kThreads), 1u << 20));
 }
-/// Fewer, so that each block has something to add up before it goes to device memory.
-inline unsigned num_reduce_blocks(std::uint64_t size) { return std::min(num_blocks(size), 1024u); }
+/// Fewer, so that each block has something to add up before it goes to device memory; an H200 runs a third of
+/// 1,188 at once.
+inline unsigned num_reduce_blocks(std::uint64_t size) { return std::min(num_blocks(size), 1188u); }
 
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ inline std::uint64_t index_step() { return std::uint64_t{gridDim.x} * kThreads; }
 
 /// Sums of all threads of a block, then of all blocks: warps by shuffles, because 64-bit atomics of many
 /// threads on one word of shared memory wait for each other.
-__device__ inline void reduce(const ThreadSums& own, const ExactScale& scale, bool squares, DeviceSums* all) {
+__device__ inline void reduce(const ThreadSums& own, DeviceSums* all) {
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps];
   Limb words[kSumWords];
-  own.to_words(scale, squares, words);
+  own.to_words(words);
 #pragma unroll
   for (unsigned place = 0; place < kSumWords; ++place) {
     for (unsigned distance = 16; distance > 0; distance /= 2)
@@ -61,37 +62,39 @@ __global__ void __launch_bounds__(kThreads)
 /// A thread takes kRankRows rows at a time, so that enough loads are under way.
 inline constexpr unsigned kRankRows = 4;
 
-template <class S>
-__global__ void __launch_bounds__(kThreads, 4)
-    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, bool squares, DeviceSums* all) {
+template <bool kSquares, class S>
+__global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
+    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, DeviceSums* all) {
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {
     double y[kRankRows];
     S old[kRankRows], scale[kRankRows];
+    VertexId place[kRankRows];
 #pragma unroll
     for (unsigned j = 0; j < kRankRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
-      if (i >= v.num_rows) break;
-      y[j] = v.y[i];
+      if (i >= v.num_rows) continue;
+      y[j] = __ldcs(v.y + i);
       old[j] = v.score[i];
       scale[j] = v.scale[i];
+      place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
 #pragma unroll
     for (unsigned j = 0; j < kRankRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
-      if (i >= v.num_rows) break;
+      if (i >= v.num_rows) continue;
       double value = update.link * y[j];
       if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
       const S stored = static_cast<S>(value + update.constant);
-      sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
       sums.total.add(bound, static_cast<double>(stored));
       if (scale[j] == S{0}) sums.dangling.add(bound, static_cast<double>(stored));
       v.score[i] = stored;
-      if (i < v.num_out) v.out[v.slots == nullptr ? i : v.slots[i]] = stored * scale[j];
+      if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, bound, squares, all);
+  reduce(sums, all);
 }
 
 template <class S>
@@ -105,7 +108,7 @@ __global__ void __launch_bounds__(kThreads)
     sums.total.add(bound, static_cast<double>(stored));
     score[i] = stored;
   }
-  reduce(sums, bound, squares, all);
+  reduce(sums, all);
 }
 
 /// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors). Threads of one vector
@@ -129,7 +132,7 @@ __global__ void __launch_bounds__(kThreads)
     walk[at] = stored;
   }
   Limb words[kSumWords];
-  sums.to_words(bound, squares, words);
+  sums.to_words(words);
 #pragma unroll
   for (unsigned place = 0; place < kSumWords; ++place) {
     for (unsigned distance = 16; distance >= kWalkVectors; distance /= 2)
@@ -146,12 +149,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    max_kernel(const double* y, std::uint64_t size, ExactScale unused_bound, DeviceSums* all) {
+__global__ void __launch_bounds__(kThreads) max_kernel(const double* y, std::uint64_t size, DeviceSums* all) {
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.change_max = fmax(sums.change_max, fabs(y[i]));
-  reduce(sums, unused_bound, false, all);
+  reduce(sums, all);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -159,7 +161,7 @@ __global__ void __launch_bounds__(kThreads)
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.total.add(bound, squares ? y[i] * y[i] : y[i]);
-  reduce(sums, bound, false, all);
+  reduce(sums, all);
 }
 
 }  // namespace tessera::cuda

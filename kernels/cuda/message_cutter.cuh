@@ -2,6 +2,7 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "kernels/cuda/thrust_memory.cuh"
@@ -18,7 +19,8 @@ struct CutMessages {
   Vector<std::uint16_t> offsets;  ///< of all elements, by row and tile
   Vector<S> values;
   Vector<VertexId> rows;
-  Vector<std::uint32_t> tiles, lengths;
+  Vector<std::uint32_t> tiles;
+  Vector<std::uint16_t> lengths;
   Vector<std::uint64_t> firsts;  ///< into offsets
 };
 
@@ -33,17 +35,25 @@ struct MessageCutter {
     for (const VertexId row : in_.rows) num_elements += length_of(row);
     out_.offsets.resize(num_elements);
     if (in_.csr.values != nullptr) out_.values.resize(num_elements);
+    // About 30 bytes an element of a chunk, where the result has more than 2 for each of all elements.
+    constexpr std::uint64_t kChunks = 16, kLeast = std::uint64_t{1} << 20, kMost = std::uint64_t{1} << 26;
+    chunk_elements_ =
+        in_.chunk_elements > 0 ? in_.chunk_elements : std::clamp(num_elements / kChunks, kLeast, kMost);
   }
 
   CutMessages<Memory, S> run() {
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       std::uint64_t end = first, elements = 0;
       while (end < in_.rows.size() &&
-             (end == first || elements + length_of(in_.rows[end]) <= in_.chunk_elements))
+             (end == first || elements + length_of(in_.rows[end]) <= chunk_elements_))
         elements += length_of(in_.rows[end++]);
       add_rows(first, end, elements);
       first = end;
     }
+    out_.rows = Memory::joined(rows_);
+    out_.tiles = Memory::joined(tiles_);
+    out_.lengths = Memory::joined(lengths_);
+    out_.firsts = Memory::joined(firsts_);
     return std::move(out_);
   }
 
@@ -127,10 +137,12 @@ struct MessageCutter {
     thrust::inclusive_scan(places.begin(), places.end(), places.begin());
     const std::uint64_t count = places.back();
     Vector<VertexId> rows(count);
-    Vector<std::uint32_t> tiles(count), message_lengths(count);
+    Vector<std::uint32_t> tiles(count);
+    Vector<std::uint16_t> message_lengths(count);
     Vector<std::uint64_t> firsts(count);
     VertexId* row = Memory::raw(rows);
-    std::uint32_t *tile = Memory::raw(tiles), *message_length = Memory::raw(message_lengths);
+    std::uint32_t* tile = Memory::raw(tiles);
+    std::uint16_t* message_length = Memory::raw(message_lengths);
     std::uint64_t* first = Memory::raw(firsts);
     Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
       const std::uint32_t most = most_of(p);
@@ -138,18 +150,24 @@ struct MessageCutter {
       for (std::uint32_t k = 0; k < length[p]; k += most, ++m) {
         row[m] = static_cast<VertexId>(piece_key[p] >> 32);
         tile[m] = static_cast<std::uint32_t>(piece_key[p]);
-        message_length[m] = length[p] - k < most ? length[p] - k : most;
+        message_length[m] = static_cast<std::uint16_t>(length[p] - k < most ? length[p] - k : most);
         first[m] = start[p] + k;
       }
     });
-    Memory::append(out_.rows, rows);
-    Memory::append(out_.tiles, tiles);
-    Memory::append(out_.lengths, message_lengths);
-    Memory::append(out_.firsts, firsts);
+    rows_.push_back(std::move(rows));
+    tiles_.push_back(std::move(tiles));
+    lengths_.push_back(std::move(message_lengths));
+    firsts_.push_back(std::move(firsts));
   }
 
   const MessagesBuildInput& in_;
+  std::uint64_t chunk_elements_ = 0;
   Vector<VertexId> slot_of_column_;
+  // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
+  std::vector<Vector<VertexId>> rows_;
+  std::vector<Vector<std::uint32_t>> tiles_;
+  std::vector<Vector<std::uint16_t>> lengths_;
+  std::vector<Vector<std::uint64_t>> firsts_;
   CutMessages<Memory, S> out_;
 };
 

@@ -109,11 +109,13 @@ struct MessagesBuild {
     const std::uint64_t num_bins = bin_rows_.size() - 1;
     const std::uint32_t* first_row = Memory::raw(bin_rows_);
     const VertexId* row = Memory::raw(messages_.rows);
-    const std::uint32_t *tile = Memory::raw(messages_.tiles), *length = Memory::raw(messages_.lengths);
+    const std::uint32_t* tile = Memory::raw(messages_.tiles);
+    const std::uint16_t* length = Memory::raw(messages_.lengths);
     std::uint64_t* key = Memory::raw(keys_);
     Memory::each(count, [=] __host__ __device__(std::uint64_t m) {
       key[m] = MessageKey::of(last_not_above(first_row, num_bins, row[m]), tile[m], length[m]);
     });
+    messages_.tiles = {};  // the keys have them
     thrust::sequence(order_.begin(), order_.end());
     thrust::stable_sort_by_key(keys_.begin(), keys_.end(), order_.begin());
   }
@@ -221,11 +223,11 @@ struct MessagesBuild {
     Vector<Window> bins(bin_windows_.begin(), bin_windows_.end());
     const Position position{Memory::raw(keys_), Memory::raw(bins), Memory::raw(bin_messages_)};
     const std::uint64_t* begin = Memory::raw(cells.begins);
-    const std::uint32_t *list = Memory::raw(listed), *order = Memory::raw(order_),
-                        *length = Memory::raw(messages_.lengths);
+    const std::uint32_t *list = Memory::raw(listed), *order = Memory::raw(order_);
+    const std::uint16_t* length = Memory::raw(messages_.lengths);
     const std::uint64_t num_words = cut_slices(
         cells.keys.size(), Memory::raw(cells.firsts),
-        [=] __host__ __device__(std::uint64_t i) { return length[order[list[i]]]; },
+        [=] __host__ __device__(std::uint64_t i) { return std::uint32_t{length[order[list[i]]]}; },
         [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, kTileHeads,
         tile_pass_.slices, slice_first_, slice_of);
     set_tile_windows(cells.keys, in_.tiles.size());
@@ -234,15 +236,17 @@ struct MessagesBuild {
     fill_tiles(list, Memory::raw(slice_of), position);
     messages_.offsets = {};
     messages_.values = {};
+    messages_.lengths = {};
+    messages_.firsts = {};
   }
 
   void fill_tiles(const std::uint32_t* list, const std::uint32_t* slice_of, Position position) {
     SlicePassVectors& pass = tile_pass_;
     const Slice* slice = Memory::raw(pass.slices);
     const Window* window = Memory::raw(pass.windows);
-    const std::uint32_t *order = Memory::raw(order_), *tile = Memory::raw(messages_.tiles),
-                        *length = Memory::raw(messages_.lengths);
-    const std::uint64_t* from = Memory::raw(messages_.firsts);
+    const std::uint32_t* order = Memory::raw(order_);
+    const std::uint16_t* length = Memory::raw(messages_.lengths);
+    const std::uint64_t *from = Memory::raw(messages_.firsts), *key = Memory::raw(keys_);
     const std::uint16_t* offset = Memory::raw(messages_.offsets);
     const S* value = messages_.values.empty() ? nullptr : Memory::raw(messages_.values);
     std::uint32_t* words = Memory::raw(pass.words);
@@ -252,7 +256,7 @@ struct MessagesBuild {
       const Slice s = slice[slice_of[i]];
       const auto row = static_cast<std::uint32_t>(position(j) - s.first_out);
       fill_slice_row(
-          s, kTileHeads, row, length[m], window[tile[m]].size,
+          s, kTileHeads, row, length[m], window[MessageKey::tile(key[j])].size,
           [=](std::uint32_t k) { return offset[from[m] + k]; }, words);
       if (to_values == nullptr) return;
       for (std::uint32_t k = 0; k < length[m]; ++k)
@@ -283,11 +287,13 @@ struct MessagesBuild {
     Vector<VertexId> row_keys(count);
     Vector<std::uint16_t> places(count);
     thrust::gather(order_.begin(), order_.end(), messages_.rows.begin(), row_keys.begin());
+    order_ = {};
     const std::uint32_t* bin_first = Memory::raw(bin_messages_);
     std::uint16_t* place = Memory::raw(places);
     Memory::each(count, [=] __host__ __device__(std::uint64_t j) {
       place[j] = static_cast<std::uint16_t>(j - bin_first[MessageKey::bin(key[j])]);
     });
+    keys_ = {};
     thrust::stable_sort_by_key(row_keys.begin(), row_keys.end(), places.begin());
     return places;
   }

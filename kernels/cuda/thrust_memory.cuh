@@ -16,6 +16,7 @@
 #include <thrust/system_error.h>
 
 #include <memory>
+#include <vector>
 
 #include "kernels/base/buffer.hpp"
 
@@ -33,11 +34,16 @@ struct MemoryTools {
   static void each(std::uint64_t count, F body) {
     thrust::for_each_n(Derived::policy(), thrust::counting_iterator<std::uint64_t>(0), count, body);
   }
+  /// One after the other; the parts are freed.
   template <class V>
-  static void append(V& all, const V& more) {
-    const std::size_t size = all.size();
-    all.resize(size + more.size());
-    thrust::copy(more.begin(), more.end(), all.begin() + static_cast<std::ptrdiff_t>(size));
+  static V joined(std::vector<V>& parts) {
+    std::size_t size = 0;
+    for (const V& part : parts) size += part.size();
+    V all(size);
+    auto to = all.begin();
+    for (const V& part : parts) to = thrust::copy(part.begin(), part.end(), to);
+    parts = {};
+    return all;
   }
   /// A vector as a Buffer that owns it.
   template <class V>

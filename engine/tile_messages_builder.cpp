@@ -207,9 +207,10 @@ class Builder {
             slice, kTileHeads, r, message->length, pass.windows[t].size,
             [&](std::uint32_t k) { return from[k]; }, pass.words.data());
         if (!pass.values.empty())
-          for (std::uint32_t k = 0; k < message->length; ++k)
-            pass.values[2 * slice_word(slice, kTileHeads, r, k / 2) + k % 2] =
-                pieces_.values16[message->first + k];
+          for (std::uint32_t k = 0; k < message->length; ++k) {
+            const auto [word, half] = element_place(slice, kTileHeads, r, k);
+            pass.values[2 * word + half] = pieces_.values16[message->first + k];
+          }
       }
       *out++ = slice;
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/tile_messages_view.hpp"
 
@@ -17,8 +18,11 @@ TESSERA_HD inline std::uint64_t aligned_words(const Slice& s, std::uint32_t head
 
 /// The slice at the head of `num_rows` rows, longest first: its shape alone.
 template <class LengthOf>
-TESSERA_HD Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
+TESSERA_HD Slice next_slice(std::uint64_t num_rows, std::uint32_t heads, const LengthOf& length_of) {
   const std::uint64_t longest = length_of(0);
+  if (longest == 1 && heads == 0)
+    return {.num_rows =
+                static_cast<std::uint16_t>(num_rows < kSingleSliceRows ? num_rows : kSingleSliceRows)};
   if (longest >= kJointLength)
     return {.num_words = static_cast<std::uint16_t>((longest + 2 * kSliceLanes - 1) / (2 * kSliceLanes))};
   const std::uint64_t words = (longest + 1) / 2;
@@ -27,7 +31,7 @@ TESSERA_HD Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
   const std::uint64_t limit = is_short ? kShortSliceRows : kSliceLanes;
   const std::uint64_t most = limit < num_rows ? limit : num_rows;
   std::uint64_t rows = 1;
-  while (rows < most && (length_of(rows) + 1) / 2 >= least) ++rows;
+  while (rows < most && (length_of(rows) + 1) / 2 >= least && (length_of(rows) > 1 || heads > 0)) ++rows;
   return {.num_words = static_cast<std::uint16_t>(words), .num_rows = static_cast<std::uint16_t>(rows)};
 }
 
@@ -38,7 +42,7 @@ template <class LengthOf, class Take>
 TESSERA_HD void each_slice(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
                            std::uint32_t heads, std::uint64_t& num_words, const Take& take) {
   for (std::uint64_t row = 0; row < num_rows;) {
-    Slice slice = next_slice(num_rows - row, [&](std::uint64_t i) { return length_of(row + i); });
+    Slice slice = next_slice(num_rows - row, heads, [&](std::uint64_t i) { return length_of(row + i); });
     slice.first_word = num_words;
     slice.first_out = static_cast<std::uint32_t>(first_out + row);
     num_words += aligned_words(slice, heads);
@@ -47,12 +51,25 @@ TESSERA_HD void each_slice(std::uint64_t num_rows, const LengthOf& length_of, st
   }
 }
 
+/// Rows that share a word may be filled at the same time.
+TESSERA_HD inline void put_offset(std::uint32_t* words, const ElementPlace& place, std::uint16_t offset) {
+  memcpy(reinterpret_cast<unsigned char*>(words + place.word) + 2 * place.half, &offset, sizeof offset);
+}
+
 /// The words of row `row` of a slice, padding included; element_of(k): its k-th offset.
 template <class ElementOf>
 TESSERA_HD void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uint32_t row,
                                std::uint64_t length, std::uint32_t padding, const ElementOf& element_of,
                                std::uint32_t* words) {
-  const std::uint32_t num_words = slice.num_words * (is_joint(slice) ? kSliceLanes : 1u);
+  if (is_single(slice)) {
+    const ElementPlace place = element_place(slice, heads, row, 0);
+    put_offset(words, place, static_cast<std::uint16_t>(element_of(0)));
+    const bool alone = place.half == 0 && place.word + 1 == slice.first_word + words_of(slice, heads);
+    if (alone && slice.num_rows % 2 == 1)
+      put_offset(words, {place.word, 1}, static_cast<std::uint16_t>(padding));
+    return;
+  }
+  const std::uint32_t num_words = elements_of(slice) / 2;
   const auto offset = [&](std::uint32_t k) { return k < length ? std::uint32_t{element_of(k)} : padding; };
   for (std::uint32_t i = 0; i < num_words; ++i)
     words[slice_word(slice, heads, row, i)] = offset(2 * i) | offset(2 * i + 1) << 16;

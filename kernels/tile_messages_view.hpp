@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kSliceLanes = 32;
 /// From this many elements a row has a slice of its own.
 inline constexpr std::uint32_t kJointLength = 128;
 /// Rows of up to kShortWords words (pairs of elements) lie in slices of one width, kShortSliceRows at most;
-/// longer rows 32 to a slice, as wide as the longest.
-inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256;
+/// longer rows 32 to a slice, as wide as the longest. In pass 1 two rows of one element share a word.
+inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kSingleSliceRows = 512;
 /// Elements of one message; longer pieces send several. Doubled for rows of very many pieces.
 inline constexpr std::uint32_t kMessageElements = 1024;
 /// A row sends at most so many messages beyond one a tile.
@@ -49,10 +49,13 @@ struct WindowPart {
 inline constexpr std::uint32_t kPartAlignment = 4;
 
 /// One warp's task. A word is two 16-bit offsets that follow each other in a row, or a row's id.
-///  - num_rows rows, a thread each: the even and the odd elements in an accumulator each, in order, which are
-///    added at the end.
+///  - num_rows rows, a thread each. The two products of a word are added first (in S where all values are 1,
+///    else in double), and these pairs in order, in double.
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
+///  - num_words == 0, in pass 1 only: rows of one element. In a block of 64 of them (the last maybe smaller)
+///  the
+///    lower halves of its words are the first rows, the upper halves the others.
 struct Slice {
   std::uint64_t first_word = 0;
   std::uint32_t first_out = 0;  ///< pass 1: the sum of row r goes to message first_out + r
@@ -60,13 +63,19 @@ struct Slice {
   std::uint16_t num_rows = 0;
 };
 TESSERA_HD inline bool is_joint(const Slice& s) { return s.num_rows == 0; }
+TESSERA_HD inline bool is_single(const Slice& s) { return s.num_words == 0; }
 TESSERA_HD inline std::uint32_t rows_of(const Slice& s) { return is_joint(s) ? 1u : s.num_rows; }
+/// Elements of a row, padding included.
+TESSERA_HD inline std::uint32_t elements_of(const Slice& s) {
+  return is_single(s) ? 1u : 2u * s.num_words * (is_joint(s) ? kSliceLanes : 1u);
+}
 
 /// Words of a row's id that lie before its offsets: the rows of pass 2 are named, the messages of pass 1
 /// counted.
 enum : std::uint32_t { kTileHeads = 0, kBinHeads = 1 };
 
 TESSERA_HD inline std::uint32_t words_of(const Slice& s, std::uint32_t heads) {
+  if (is_single(s)) return (s.num_rows + 1u) / 2;
   return is_joint(s) ? heads + s.num_words * kSliceLanes : (heads + s.num_words) * s.num_rows;
 }
 
@@ -81,9 +90,22 @@ TESSERA_HD inline std::uint64_t slice_word(const Slice& s, std::uint32_t heads, 
   return s.first_word + std::uint64_t{first_row} * (heads + s.num_words) + (heads + word) * height + row -
          first_row;
 }
-/// Element k of a row lies in its word k / 2: the lower half if k is even.
-TESSERA_HD inline std::uint32_t offset_of(std::uint32_t word, std::uint32_t k) {
-  return k % 2 == 0 ? word & 0xffffu : word >> 16;
+/// Half a word: 0 is the lower.
+struct ElementPlace {
+  std::uint64_t word = 0;
+  std::uint32_t half = 0;
+};
+/// Where element k of a row lies.
+TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t heads, std::uint32_t row,
+                                             std::uint32_t k) {
+  if (!is_single(s)) return {slice_word(s, heads, row, k / 2), k % 2};
+  constexpr std::uint32_t kBlock = 2 * kSliceLanes;
+  const std::uint32_t first_row = row / kBlock * kBlock, left = s.num_rows - first_row;
+  const std::uint32_t height = left < kBlock ? (left + 1) / 2 : kSliceLanes, r = row - first_row;
+  return {s.first_word + first_row / 2 + r % height, r / height};
+}
+TESSERA_HD inline std::uint32_t offset_at(const std::uint32_t* words, const ElementPlace& place) {
+  return words[place.word] >> 16 * place.half & 0xffffu;
 }
 
 /// Pass 1: windows are tiles. Pass 2: windows are bins.

@@ -7,29 +7,49 @@
 namespace tessera::cpu {
 namespace {
 
-/// A row's sum: two accumulators, or two a lane.
+/// A row of a slice as it is summed.
 template <class S>
-double row_sum(const SlicePassView<S>& pass, std::uint32_t heads, std::uint64_t window, const Slice& s,
-               std::uint32_t row, const S* in, std::uint64_t num_vectors) {
-  const std::uint32_t num_lanes = is_joint(s) ? kSliceLanes : 1;
-  double lanes[kSliceLanes] = {};
-  for (std::uint32_t lane = 0; lane < num_lanes; ++lane) {
-    double sums[2] = {};
-    for (std::uint32_t i = lane; i < s.num_words * num_lanes; i += num_lanes)
-      for (std::uint32_t half = 0; half < 2; ++half) {
-        const std::uint64_t at = slice_word(s, heads, row, i);
-        const std::uint32_t offset = offset_of(pass.words[at], half);
-        if (offset == pass.windows[window].size) continue;
-        const auto x = static_cast<double>(in[input_index(pass, window, offset) * num_vectors]);
-        sums[half] += pass.values == nullptr ? x : static_cast<double>(pass.values[2 * at + half]) * x;
-      }
-    lanes[lane] = sums[0] + sums[1];
+struct Row {
+  const SlicePassView<S>& pass;
+  std::uint32_t heads;
+  std::uint64_t window;
+  const Slice& slice;
+  std::uint32_t row;
+  const S* in;
+  std::uint64_t num_vectors;
+
+  /// The input that element k is multiplied with, and its value.
+  S input(const ElementPlace& place) const {
+    const std::uint32_t offset = offset_at(pass.words, place);
+    if (offset == pass.windows[window].size) return 0;
+    return in[input_index(pass, window, offset) * num_vectors];
   }
-  for (std::uint32_t distance = 1; distance < num_lanes; distance *= 2)
-    for (std::uint32_t lane = 0; lane < num_lanes; lane += 2 * distance)
-      lanes[lane] += lanes[lane + distance];
-  return lanes[0];
-}
+  double value(const ElementPlace& place) const {
+    return static_cast<double>(pass.values[2 * place.word + place.half]);
+  }
+  double product(std::uint32_t k) const {
+    const ElementPlace place = element_place(slice, heads, row, k);
+    return value(place) * static_cast<double>(input(place));
+  }
+  double pair(std::uint32_t word) const {
+    if (pass.values != nullptr) return product(2 * word) + product(2 * word + 1);
+    const S sum = input(element_place(slice, heads, row, 2 * word)) +
+                  input(element_place(slice, heads, row, 2 * word + 1));
+    return static_cast<double>(sum);
+  }
+  double sum() const {
+    if (is_single(slice))
+      return pass.values != nullptr ? product(0)
+                                    : static_cast<double>(input(element_place(slice, heads, row, 0)));
+    const std::uint32_t num_words = elements_of(slice) / 2, num_lanes = is_joint(slice) ? kSliceLanes : 1;
+    double lanes[kSliceLanes] = {};
+    for (std::uint32_t word = 0; word < num_words; ++word) lanes[word % num_lanes] += pair(word);
+    for (std::uint32_t distance = 1; distance < num_lanes; distance *= 2)
+      for (std::uint32_t lane = 0; lane < num_lanes; lane += 2 * distance)
+        lanes[lane] += lanes[lane + distance];
+    return lanes[0];
+  }
+};
 
 /// store(slice, row, q, sum) for every row and vector of a pass.
 template <class S, class Store>
@@ -40,7 +60,8 @@ void run_pass(const SlicePassView<S>& pass, std::uint32_t heads, const S* in, un
     for (std::uint64_t i = pass.windows[w].first_slice; i < pass.windows[w + 1].first_slice; ++i)
       for (std::uint32_t row = 0; row < rows_of(pass.slices[i]); ++row)
         for (unsigned q = 0; q < num_vectors; ++q)
-          store(pass.slices[i], row, q, row_sum(pass, heads, w, pass.slices[i], row, in + q, num_vectors));
+          store(pass.slices[i], row, q,
+                Row<S>{pass, heads, w, pass.slices[i], row, in + q, num_vectors}.sum());
   }
 }
 

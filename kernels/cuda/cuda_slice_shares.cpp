@@ -14,6 +14,7 @@ constexpr double kStepsOfBlock = 5000, kMostRounds = 6;
 
 double cost_of(const Slice& s) {
   if (is_joint(s)) return kSliceSteps + kJointSteps + s.num_words;
+  if (is_single(s)) return kSliceSteps + (s.num_rows + 2 * kSliceLanes - 1) / (2 * kSliceLanes) * 2.0;
   const std::uint32_t blocks = (s.num_rows + kSliceLanes - 1) / kSliceLanes;
   return kSliceSteps + blocks * (s.num_words + kRowsSteps);
 }

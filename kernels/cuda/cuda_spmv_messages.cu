@@ -26,16 +26,17 @@ template <class S>
 struct ToMessages {
   static constexpr std::uint32_t kHeads = kTileHeads;
   S* messages;
-  __device__ void operator()(std::uint64_t message, double sum, unsigned q = 0,
-                             unsigned num_vectors = 1) const {
+  template <class T>
+  __device__ void operator()(std::uint64_t message, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
     __stcs(messages + message * num_vectors + q, static_cast<S>(sum));
   }
 };
 struct ToRows {
   static constexpr std::uint32_t kHeads = kBinHeads;
   double* y;
-  __device__ void operator()(std::uint64_t row, double sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    y[row * num_vectors + q] = sum;
+  template <class T>
+  __device__ void operator()(std::uint64_t row, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
+    y[row * num_vectors + q] = static_cast<double>(sum);
   }
 };
 
@@ -87,23 +88,16 @@ __device__ inline Slice slice_of_lane(const Slice& mine, unsigned lane) {
   return s;
 }
 
-/// The even and the odd sum of a row.
-struct TwoSums {
-  double even = 0, odd = 0;
-  template <bool kWeighted, class S>
-  __device__ void add(std::uint32_t word, const S* values, const S* window) {
-    const double low = static_cast<double>(window[word & 0xffffu]);
-    const double high = static_cast<double>(window[word >> 16]);
-    if constexpr (kWeighted) {
-      even += static_cast<double>(__ldcs(values)) * low;
-      odd += static_cast<double>(__ldcs(values + 1)) * high;
-    } else {
-      even += low;
-      odd += high;
-    }
-  }
-  __device__ double sum() const { return even + odd; }
-};
+/// The two products of a word, added. values: of the word's elements.
+template <bool kWeighted, class S>
+__device__ inline auto pair_of(std::uint32_t word, const S* values, const S* window) {
+  const S low = window[word & 0xffffu], high = window[word >> 16];
+  if constexpr (kWeighted)
+    return static_cast<double>(__ldcs(values)) * static_cast<double>(low) +
+           static_cast<double>(__ldcs(values + 1)) * static_cast<double>(high);
+  else
+    return low + high;
+}
 
 /// What a warp has at hand for the slices of a window.
 template <bool kWeighted, class S, class Store>
@@ -132,18 +126,24 @@ struct WarpWork {
     }
 #pragma unroll
     for (unsigned b = 0; b < kBlocks; ++b) {
-      TwoSums sums;
+      const auto pair = [&](unsigned k) {
+        return pair_of<kWeighted>(words[b][k], value_at(position + b * kStep + (kHeads + k) * kWarp), window);
+      };
+      if constexpr (kWords == 1) {
+        store(ids[b], pair(0));
+      } else {
+        auto sum = static_cast<double>(pair(0));
 #pragma unroll
-      for (unsigned k = 0; k < kWords; ++k)
-        sums.add<kWeighted>(words[b][k], value_at(position + b * kStep + (kHeads + k) * kWarp), window);
-      store(ids[b], sums.sum());
+        for (unsigned k = 1; k < kWords; ++k) sum += static_cast<double>(pair(k));
+        store(ids[b], sum);
+      }
     }
   }
 
   /// One block of `height` rows, or one joint row, of any number of words; gives this lane's sum.
   __device__ double sum_of_block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words) {
     constexpr unsigned kUnroll = 4;
-    TwoSums sums;
+    double sum = 0;
     std::uint32_t k = 0;
     for (; k + kUnroll <= num_words; k += kUnroll, position += kUnroll * height) {
       stream.need(position, kUnroll * height);
@@ -153,12 +153,15 @@ struct WarpWork {
       for (unsigned j = 0; j < kUnroll; ++j) words[j] = stream.at(position + j * height + lane);
 #pragma unroll
       for (unsigned j = 0; j < kUnroll; ++j)
-        sums.add<kWeighted>(words[j], value_at(position + j * height + lane), window);
+        sum +=
+            static_cast<double>(pair_of<kWeighted>(words[j], value_at(position + j * height + lane), window));
     }
     if (k < num_words) stream.need(position, (num_words - k) * height);
     for (; k < num_words; ++k, position += height)
-      if (lane < height) sums.add<kWeighted>(stream.at(position + lane), value_at(position + lane), window);
-    return sums.sum();
+      if (lane < height)
+        sum += static_cast<double>(
+            pair_of<kWeighted>(stream.at(position + lane), value_at(position + lane), window));
+    return sum;
   }
 
   /// The id of this lane's row of a block of `height` rows.
@@ -186,8 +189,46 @@ struct WarpWork {
       block(position + row * (kHeads + kWords), min(kWarp, s.num_rows - row), kWords, s.first_out + row);
   }
 
+  /// The message of a row of one element: `half` of a word.
+  __device__ void single(std::uint32_t message, std::uint32_t offset, const S* value) {
+    const S x = window[offset];
+    if constexpr (kWeighted)
+      store(message, static_cast<double>(__ldcs(value)) * static_cast<double>(x));
+    else
+      store(message, x);
+  }
+
+  /// Rows of one element; two share a word.
+  __device__ void single_rows(const Slice& s, std::uint32_t position) {
+    constexpr unsigned kBlocks = kPieceWords / kWarp, kRows = 2 * kWarp;
+    std::uint32_t row = 0, message = s.first_out + lane;
+    for (; row + kBlocks * kRows <= s.num_rows; row += kBlocks * kRows, message += kBlocks * kRows) {
+      const std::uint32_t at = position + row / 2 + lane;
+      stream.need(at - lane, kBlocks * kWarp);
+      std::uint32_t words[kBlocks];
+#pragma unroll
+      for (unsigned b = 0; b < kBlocks; ++b) words[b] = stream.at(at + b * kWarp);
+#pragma unroll
+      for (unsigned b = 0; b < kBlocks; ++b) {
+        single(message + b * kRows, words[b] & 0xffffu, value_at(at + b * kWarp));
+        single(message + b * kRows + kWarp, words[b] >> 16, value_at(at + b * kWarp) + kWeighted);
+      }
+    }
+    for (; row < s.num_rows; row += kRows, message += kRows) {
+      const std::uint32_t left = min(kRows, s.num_rows - row), height = (left + 1) / 2;
+      const std::uint32_t at = position + row / 2 + lane;
+      stream.need(at - lane, height);
+      if (lane >= height) continue;
+      const std::uint32_t word = stream.at(at);
+      single(message, word & 0xffffu, value_at(at));
+      if (lane + height < left) single(message + height, word >> 16, value_at(at) + kWeighted);
+    }
+  }
+
   __device__ void slice(const Slice& s, std::uint32_t position) {
-    if (is_joint(s)) {
+    if (kHeads == 0 && is_single(s)) {
+      single_rows(s, position);
+    } else if (is_joint(s)) {
       const std::uint32_t id = id_of_row(position, 1, s.first_out);
       const double sum = add_lanes(sum_of_block(position + kHeads, kWarp, s.num_words));
       if (lane == 0) store(id, sum);
@@ -248,13 +289,20 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
   }
 }
 
+/// A row's element and what it is multiplied with, of vector 0 of `in`.
 template <bool kWeighted, class S>
-__device__ inline double product(const SlicePassView<S>& pass, std::uint32_t window, std::uint64_t element,
-                                 std::uint32_t offset, const S* in, unsigned num_vectors) {
-  if (offset == pass.windows[window].size) return 0;
-  const auto x = static_cast<double>(in[input_index(pass, window, offset) * num_vectors]);
-  return kWeighted ? static_cast<double>(pass.values[element]) * x : x;
-}
+struct Element {
+  S x = 0;
+  double value = 0;
+  __device__ Element(const SlicePassView<S>& pass, std::uint32_t window, const ElementPlace& place,
+                     const S* in, unsigned num_vectors) {
+    const std::uint32_t offset = offset_at(pass.words, place);
+    if (offset == pass.windows[window].size) return;
+    x = in[input_index(pass, window, offset) * num_vectors];
+    if (kWeighted) value = static_cast<double>(pass.values[2 * place.word + place.half]);
+  }
+  __device__ double product() const { return value * static_cast<double>(x); }
+};
 
 /// Several vectors: neighbouring threads take neighbouring vectors of a row, whose inputs lie side by side.
 template <bool kWeighted, class S, class Store>
@@ -265,19 +313,23 @@ __device__ void sum_slice_block(const SlicePassView<S>& pass, std::uint32_t wind
   const std::uint32_t num_items = (joint ? kWarp : s.num_rows) * num_vectors;
   // Whole warps go round together: joint rows are added across lanes.
   for (std::uint32_t item = lane; item - lane < num_items; item += kWarp) {
-    const std::uint32_t unit = joint ? lane : item / num_vectors;
+    const std::uint32_t row = joint ? 0 : item / num_vectors;
     const std::uint32_t q = joint ? item / kWarp : item % num_vectors;
-    TwoSums sums;
-    if (item < num_items)
-      for (std::uint32_t i = joint ? unit : 0; i < s.num_words * num_lanes; i += num_lanes) {
-        const std::uint64_t at = slice_word(s, Store::kHeads, joint ? 0 : unit, i);
-        const std::uint32_t word = pass.words[at];
-        sums.even += product<kWeighted>(pass, window, 2 * at, word & 0xffffu, in + q, num_vectors);
-        sums.odd += product<kWeighted>(pass, window, 2 * at + 1, word >> 16, in + q, num_vectors);
+    const auto element = [&](std::uint32_t k) {
+      return Element<kWeighted, S>(pass, window, element_place(s, Store::kHeads, row, k), in + q,
+                                   num_vectors);
+    };
+    double sum = 0;
+    if (item < num_items && is_single(s)) {
+      sum = kWeighted ? element(0).product() : static_cast<double>(element(0).x);
+    } else if (item < num_items) {
+      for (std::uint32_t i = joint ? lane : 0; i < s.num_words * num_lanes; i += num_lanes) {
+        const auto low = element(2 * i), high = element(2 * i + 1);
+        sum += kWeighted ? low.product() + high.product() : static_cast<double>(low.x + high.x);
       }
-    const double sum = joint ? add_lanes(sums.sum()) : sums.sum();
-    if (item >= num_items || (joint && unit > 0)) continue;
-    const std::uint32_t row = joint ? 0 : unit;
+    }
+    if (joint) sum = add_lanes(sum);
+    if (item >= num_items || (joint && lane > 0)) continue;
     store(Store::kHeads == 0 ? s.first_out + row : pass.words[slice_word(s, Store::kHeads, row, -1)], sum, q,
           num_vectors);
   }

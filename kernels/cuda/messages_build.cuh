@@ -259,8 +259,10 @@ struct MessagesBuild {
           s, kTileHeads, row, length[m], window[MessageKey::tile(key[j])].size,
           [=](std::uint32_t k) { return offset[from[m] + k]; }, words);
       if (to_values == nullptr) return;
-      for (std::uint32_t k = 0; k < length[m]; ++k)
-        to_values[2 * slice_word(s, kTileHeads, row, k / 2) + k % 2] = value[from[m] + k];
+      for (std::uint32_t k = 0; k < length[m]; ++k) {
+        const ElementPlace to = element_place(s, kTileHeads, row, k);
+        to_values[2 * to.word + to.half] = value[from[m] + k];
+      }
     });
   }
 

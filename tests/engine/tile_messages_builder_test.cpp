@@ -83,12 +83,13 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
       EXPECT_EQ(s.first_word, next_word);
       next_word += aligned_words(s, kTileHeads);
       for (std::uint32_t r = 0; r < rows_of(s); ++r)
-        for (std::uint32_t word = 0; word < s.num_words * (is_joint(s) ? kSliceLanes : 1u); ++word)
-          for (std::uint32_t half = 0; half < 2; ++half) {
-            const auto offset = offset_of(form.tiles.words[slice_word(s, kTileHeads, r, word)], half);
-            EXPECT_LE(offset, form.tiles.windows[w].size);
-            elements += offset < form.tiles.windows[w].size;
-          }
+        for (std::uint32_t k = 0; k < elements_of(s); ++k) {
+          const ElementPlace place = element_place(s, kTileHeads, r, k);
+          EXPECT_LT(place.word, s.first_word + words_of(s, kTileHeads));
+          const auto offset = offset_at(form.tiles.words.data(), place);
+          EXPECT_LE(offset, form.tiles.windows[w].size);
+          elements += offset < form.tiles.windows[w].size;
+        }
       for (std::uint32_t r = 0; r < rows_of(s); ++r) ++message_written[s.first_out + r];
     }
   EXPECT_EQ(elements, a.view().num_nonzeros());
@@ -101,11 +102,10 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
     for (std::uint64_t i = bin.first_slice; i < form.bins.windows[w + 1].first_slice; ++i) {
       const Slice& s = form.bins.slices[i];
       for (std::uint32_t r = 0; r < rows_of(s); ++r)
-        for (std::uint32_t word = 0; word < s.num_words * (is_joint(s) ? kSliceLanes : 1u); ++word)
-          for (std::uint32_t half = 0; half < 2; ++half) {
-            const auto offset = offset_of(form.bins.words[slice_word(s, kBinHeads, r, word)], half);
-            if (offset < bin.size) ++message_read[bin.first_in + offset];
-          }
+        for (std::uint32_t k = 0; k < elements_of(s); ++k) {
+          const auto offset = offset_at(form.bins.words.data(), element_place(s, kBinHeads, r, k));
+          if (offset < bin.size) ++message_read[bin.first_in + offset];
+        }
     }
   }
   EXPECT_EQ(message_read, message_written);

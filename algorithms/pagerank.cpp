@@ -99,7 +99,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
 
   // The product needs nothing that the host decides: a device goes on with the next one meanwhile, the last
   // time in vain.
-  const bool ahead = backend.is_asynchronous();
+  const bool ahead = op.works_ahead();
   op.replicate(score, &scale, x);
   op.start(x, y);
   for (bool done = false; !done;) {

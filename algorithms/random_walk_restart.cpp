@@ -72,7 +72,7 @@ class WalkBlock {
 template <class S>
 bool WalkBlock<S>::step() {
   const double c = options_.continue_probability;
-  const bool ahead = op_.backend().is_asynchronous();
+  const bool ahead = op_.works_ahead();
   op_.wait_for_inputs();
   PendingSums pending = op_.backend().walk_update(c, 1 - c, y_, restart_rows_, num_vectors(), kWalkScale,
                                                   options_.stop.norm == Norm::l2, walk_);

@@ -41,6 +41,7 @@ double time_product(const Matrix<float>& matrix, std::uint64_t num_slots, std::u
   Buffer<float> x(num_slots);
   std::fill(x.begin(), x.end(), 0.5f);
   Buffer<double> y(num_rows);
+  std::fill(y.begin(), y.end(), 0.0);
   std::vector<double> seconds;
   matrix.apply(x, y, 1);
   for (int repeat = 0; repeat < 5; ++repeat) {

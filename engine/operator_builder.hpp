@@ -125,8 +125,8 @@ struct OperatorBuilder {
     op.input_slots_ = on_backend(op.exchange_plan_.slots);
     op.send_positions_ = on_backend(op.exchange_plan_.positions);
     if (comm.size() > 1) op.exchange_ = backend.make_exchange(op.exchange_plan_);
-    op.exchange_plan_.slots = {};
-    op.exchange_plan_.positions = {};
+    std::vector<VertexId>().swap(op.exchange_plan_.slots);
+    std::vector<VertexId>().swap(op.exchange_plan_.positions);
     return tiled;
   }
 

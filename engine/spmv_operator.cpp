@@ -151,6 +151,11 @@ void SpmvOperator<S>::wait_for_inputs() {
 }
 
 template <class S>
+bool SpmvOperator<S>::works_ahead() const {
+  return backend_->is_asynchronous() && (comm_->size() == 1 || exchange_ != nullptr);
+}
+
+template <class S>
 Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
   require(original.size() == num_rows(), "a vector in original order has one entry for each row");
   const auto rows = local_rows();

@@ -65,7 +65,8 @@ class SpmvOperator {
   Buffer<S> make_x(unsigned num_vectors = 1) const;
   Buffer<double> make_y(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
-  /// local: this rank's inputs in local order, k numbers each.
+  /// local: this rank's inputs in local order, k numbers each. x is for start() and apply(), or for any work
+  /// after wait_for_inputs().
   void replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors = 1);
   /// y = A x for this rank's rows; y comes from make_y, and nothing else writes to it.
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
@@ -78,6 +79,8 @@ class SpmvOperator {
   /// it must wait_for_inputs(), which finds out when a rank is gone.
   void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
   void wait_for_inputs();
+  /// Whether a product started before it is needed runs while the host does other things.
+  bool works_ahead() const;
 
   /// This rank's rows of a vector in original order (size num_rows), as backend memory.
   Buffer<S> to_local(std::span<const double> original) const;

@@ -41,9 +41,9 @@ class Exchange {
   virtual ~Exchange() = default;
   /// Where this rank's inputs go before start().
   virtual InputTarget<S> inputs(unsigned num_vectors) = 0;
-  /// Brings the inputs of all ranks into x. Collective. May return before it is done: later work of the
-  /// backend finds x complete, and products of matrices that were made with this exchange wait for each part
-  /// when they need it.
+  /// Brings the inputs of all ranks into x. Collective. May return before it is done: products of matrices
+  /// that were made with this exchange wait for each part when they need it; other work must come after
+  /// finish().
   virtual void start(Buffer<S>& x, unsigned num_vectors) = 0;
   /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer; until
   /// it has returned, the host must not wait for anything that comes after the exchange.

@@ -46,9 +46,8 @@ class ExactScale {
       magic_[f] = 1.5 * std::ldexp(quantum_[f], 52);
     }
   }
-  /// Adding and subtracting magic(f) rounds to a multiple of quantum(f).
+  /// Adding and subtracting magic(f) rounds to a multiple of the fold's unit.
   TESSERA_HD double magic(int fold) const { return magic_[fold]; }
-  TESSERA_HD double quantum(int fold) const { return quantum_[fold]; }
   /// Adds what at most kMaxTermsPerDeposit terms gave for one fold.
   template <int kNumFolds>
   void deposit(int fold, double fold_sum, FoldedSum<kNumFolds>& sum) const {

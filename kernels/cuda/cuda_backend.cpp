@@ -209,8 +209,8 @@ class CudaBackend : public Backend<S> {
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
     add(mailbox_.open(num_vectors));
-    mailbox_.send();
-    return PendingSums([this] { return mailbox_.receive(); });
+    const std::uint64_t number = mailbox_.send();
+    return PendingSums([this, number] { return mailbox_.receive(number); });
   }
   template <class Add>
   VectorSums take_sums(const Add& add) {

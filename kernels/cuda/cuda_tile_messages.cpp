@@ -75,6 +75,7 @@ class DeviceTileMessages : public Matrix<S> {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= matrix_.num_rows * num_vectors, "y is shorter than the matrix is high");
     if (messages_.size() < matrix_.num_messages * num_vectors) {
+      if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
       messages_ = {};
       messages_ = device_buffer<S>(matrix_.num_messages * num_vectors);
     }

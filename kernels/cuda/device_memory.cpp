@@ -1,6 +1,7 @@
 #include "kernels/cuda/device_memory.hpp"
 
 #include <atomic>
+#include <exception>
 #include <string>
 
 #include "kernels/base/error.hpp"
@@ -9,10 +10,14 @@ namespace tessera::cuda {
 namespace {
 
 std::atomic<bool> abandoned = false;
+std::atomic<int> exchanges_under_way = 0;
 
 }  // namespace
 
 void abandon_device_memory() { abandoned = true; }
+void note_exchange_begun() { ++exchanges_under_way; }
+void note_exchange_ended() { --exchanges_under_way; }
+bool may_free() { return !abandoned && (exchanges_under_way == 0 || std::uncaught_exceptions() == 0); }
 
 std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
   void* memory = nullptr;
@@ -27,7 +32,7 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
   }
   TESSERA_CUDA_CALL(cudaGetLastError());
   return {memory, [](void* pointer) {
-            if (!abandoned) (void)cudaFree(pointer);
+            if (may_free()) (void)cudaFree(pointer);
           }};
 }
 

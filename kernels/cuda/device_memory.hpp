@@ -14,6 +14,12 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 /// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
 /// process that is about to end.
 void abandon_device_memory();
+/// Exchanges between devices that are under way. An error on its way up leaves memory alone meanwhile: the
+/// rank that an exchange waits for may be gone.
+void note_exchange_begun();
+void note_exchange_ended();
+/// Whether something may be freed now.
+bool may_free();
 
 /// Uninitialised.
 template <class T>

@@ -1,6 +1,7 @@
 // Sums of an update in device memory, and their way to the host.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,15 +34,16 @@ class SumsMailbox {
 
   /// Zeros in device memory, one for each vector, for the next kernel to add to.
   DeviceSums* open(std::size_t num_vectors);
-  /// After that kernel.
-  void send();
-  /// Waits for what was sent.
-  std::vector<VectorSums> receive();
+  /// After that kernel; gives the number to receive with.
+  std::uint64_t send();
+  /// Waits for what was sent. Only the latest can be had.
+  std::vector<VectorSums> receive(std::uint64_t number);
 
  private:
-  std::size_t num_vectors_ = 0;
+  std::size_t num_vectors_ = 0, capacity_ = 0;
+  std::uint64_t number_ = 0;
   Buffer<DeviceSums> device_;
-  DeviceSums* host_ = nullptr;  // page-locked, as many as device_ holds
+  DeviceSums* host_ = nullptr;  // page-locked
   cudaEvent_t arrived_ = nullptr;
 };
 

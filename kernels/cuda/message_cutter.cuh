@@ -93,7 +93,7 @@ struct MessageCutter {
         offset[e] = static_cast<std::uint16_t>(slot % stride);
       });
     }
-    cols = {};
+    Memory::release(cols);
     Vector<std::uint32_t> order(num_elements);
     thrust::sequence(order.begin(), order.end());
     thrust::stable_sort_by_key(keys.begin(), keys.end(), order.begin());
@@ -103,8 +103,8 @@ struct MessageCutter {
       const Vector<S> values(host_values.begin(), host_values.end());
       thrust::gather(order.begin(), order.end(), values.begin(), out_.values.begin() + to);
     }
-    order = {};
-    offsets = {};
+    Memory::release(order);
+    Memory::release(offsets);
     cut_messages(keys, row_offsets, first);
     out_.num_elements += num_elements;
   }

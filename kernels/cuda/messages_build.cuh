@@ -115,7 +115,7 @@ struct MessagesBuild {
     Memory::each(count, [=] __host__ __device__(std::uint64_t m) {
       key[m] = MessageKey::of(last_not_above(first_row, num_bins, row[m]), tile[m], length[m]);
     });
-    messages_.tiles = {};  // the keys have them
+    Memory::release(messages_.tiles);  // the keys have them
     thrust::sequence(order_.begin(), order_.end());
     thrust::stable_sort_by_key(keys_.begin(), keys_.end(), order_.begin());
   }
@@ -234,10 +234,10 @@ struct MessagesBuild {
     tile_pass_.words.assign(num_words, 0);
     if (!messages_.values.empty()) tile_pass_.values.assign(2 * num_words, S{0});
     fill_tiles(list, Memory::raw(slice_of), position);
-    messages_.offsets = {};
-    messages_.values = {};
-    messages_.lengths = {};
-    messages_.firsts = {};
+    Memory::release(messages_.offsets);
+    Memory::release(messages_.values);
+    Memory::release(messages_.lengths);
+    Memory::release(messages_.firsts);
   }
 
   void fill_tiles(const std::uint32_t* list, const std::uint32_t* slice_of, Position position) {
@@ -289,13 +289,13 @@ struct MessagesBuild {
     Vector<VertexId> row_keys(count);
     Vector<std::uint16_t> places(count);
     thrust::gather(order_.begin(), order_.end(), messages_.rows.begin(), row_keys.begin());
-    order_ = {};
+    Memory::release(order_);
     const std::uint32_t* bin_first = Memory::raw(bin_messages_);
     std::uint16_t* place = Memory::raw(places);
     Memory::each(count, [=] __host__ __device__(std::uint64_t j) {
       place[j] = static_cast<std::uint16_t>(j - bin_first[MessageKey::bin(key[j])]);
     });
-    keys_ = {};
+    Memory::release(keys_);
     thrust::stable_sort_by_key(row_keys.begin(), row_keys.end(), places.begin());
     return places;
   }

@@ -12,8 +12,8 @@ NcclExchange<S>::NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan pla
     : group_(std::move(group)), plan_(std::move(plan)) {
   positions_ = on_device(std::span<const VertexId>(plan_.positions));
   slots_ = on_device(std::span<const VertexId>(plan_.slots));
-  plan_.positions = {};
-  plan_.slots = {};
+  std::vector<VertexId>().swap(plan_.positions);
+  std::vector<VertexId>().swap(plan_.slots);
   int lowest = 0, highest = 0;
   TESSERA_CUDA_CALL(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   TESSERA_CUDA_CALL(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest));
@@ -33,8 +33,8 @@ NcclExchange<S>::~NcclExchange() {
 
 template <class S>
 InputTarget<S> NcclExchange<S>::inputs(unsigned num_vectors) {
+  finish();  // it reads mine_
   if (mine_.size() < plan_.count * num_vectors) {
-    finish();
     mine_ = {};
     all_ = {};
     mine_ = device_buffer<S>(plan_.count * num_vectors);
@@ -64,6 +64,7 @@ void NcclExchange<S>::start(Buffer<S>& x, unsigned num_vectors) {
     TESSERA_CUDA_CALL(cudaEventRecord(placed_[c], stream_));
   }
   under_way_ = true;
+  note_exchange_begun();
   if (!slots_.empty()) wait_for(num_chunks() - 1);  // else the product waits, chunk by chunk
 }
 
@@ -75,8 +76,9 @@ void NcclExchange<S>::wait_for(std::size_t chunk) {
 template <class S>
 void NcclExchange<S>::finish() {
   if (!under_way_) return;
-  under_way_ = false;
   group_->wait(begun_, placed_.back());
+  under_way_ = false;
+  note_exchange_ended();
   float milliseconds = 0;
   TESSERA_CUDA_CALL(cudaEventElapsedTime(&milliseconds, begun_, placed_.back()));
   seconds_ += static_cast<double>(milliseconds) * 1e-3;

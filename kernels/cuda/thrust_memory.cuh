@@ -30,6 +30,11 @@ struct MemoryTools {
   static auto raw(V& vector) {
     return thrust::raw_pointer_cast(vector.data());
   }
+  /// Frees it; assigning {} would keep its memory.
+  template <class V>
+  static void release(V& vector) {
+    V().swap(vector);
+  }
   template <class F>
   static void each(std::uint64_t count, F body) {
     thrust::for_each_n(Derived::policy(), thrust::counting_iterator<std::uint64_t>(0), count, body);

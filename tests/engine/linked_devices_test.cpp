@@ -1,39 +1,14 @@
 // Products of ranks whose devices are linked, against one rank; no GPU is needed (tests/support).
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
-
 #include "engine/device_ranks.hpp"
 #include "engine/spmv_operator.hpp"
 #include "tests/support/linked_backend.hpp"
-#include "tests/support/sample_graph.hpp"
+#include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera::test {
 namespace {
-
-/// As a GPU's, but with tiles so small that these graphs have several.
-constexpr TilingLimits kLimits{.tile_columns = 50,
-                               .warp_width = 32,
-                               .max_active_warps = 64,
-                               .max_dense_tiles = 12,
-                               .bin_messages = 100,
-                               .prefers_messages = true};
-
-/// Edges drawn towards low ids; with more vertices than edges some have none.
-Graph skewed_graph(std::uint64_t n, std::uint64_t num_edges) {
-  std::mt19937_64 random(7);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  const auto pick = [&] {
-    return static_cast<VertexId>(std::pow(uniform(random), 3) * static_cast<double>(n));
-  };
-  std::vector<std::pair<VertexId, VertexId>> edges;
-  for (std::uint64_t e = 0; e < num_edges; ++e) edges.emplace_back(pick(), pick());
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  return sample_graph(edges, range_labels(n, 0), true);
-}
 
 struct Found {
   std::string kind;
@@ -46,7 +21,7 @@ template <class S>
 Found product(const Graph& whole, KernelKind kernel, int num_ranks, unsigned k, bool link) {
   Found found;
   run_ranks(num_ranks, [&](Communicator& comm) {
-    LinkedBackend<S> backend(comm, kLimits);
+    LinkedBackend<S> backend(comm, kSmallTiles);
     if (link) link_devices<S>(backend, comm);
     auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), {.kernel = kernel}, backend, comm);
     const auto rows = op.local_rows();
@@ -88,7 +63,7 @@ TEST(LinkedDevices, ProductsHaveTheBitsOfOneRank) {
 
 TEST(LinkedDevices, EveryRankJoinsWithTheIdOfRankZero) {
   run_ranks(3, [](Communicator& comm) {
-    LinkedBackend<double> backend(comm, kLimits);
+    LinkedBackend<double> backend(comm, kSmallTiles);
     EXPECT_TRUE(link_devices<double>(backend, comm));
     EXPECT_EQ(backend.joined(), "id of rank 0, " + std::to_string(comm.rank()) + " of 3");
   });

@@ -1,14 +1,25 @@
 // A group of made-up devices: the CPU backend of every rank, "linked" as GPUs are, so that the path from
 // device to device is tested without any. The exchange is that of kernels/cuda/nccl_exchange, in host memory.
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/backend.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera::test {
+
+/// As a GPU's, but with tiles so small that these graphs have several.
+inline constexpr TilingLimits kSmallTiles{.tile_columns = 50,
+                                          .warp_width = 32,
+                                          .max_active_warps = 64,
+                                          .max_dense_tiles = 12,
+                                          .bin_messages = 100,
+                                          .prefers_messages = true};
 
 template <class S>
 class LinkedExchange : public Exchange<S> {
@@ -24,24 +35,37 @@ class LinkedExchange : public Exchange<S> {
     backend_.clear(mine_);
     return {&mine_, plan_.positions.empty() ? nullptr : &positions_, plan_.num_mine};
   }
+  /// As late as can be: x holds no numbers until someone waits for it.
   void start(Buffer<S>& x, unsigned num_vectors) override {
-    Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors);
+    finish();
+    std::fill(x.begin(), x.end(), std::numeric_limits<S>::quiet_NaN());
+    under_way_ = &x;
+    num_vectors_ = num_vectors;
+  }
+  void finish() override {
+    if (under_way_ == nullptr) return;
+    Buffer<S>& x = *std::exchange(under_way_, nullptr);
+    Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors_);
     const auto ranks = static_cast<std::size_t>(plan_.num_ranks);
     for (std::size_t c = 0; c < plan_.chunk_ends.size(); ++c) {
-      const std::uint64_t begin = plan_.begin_of(c) * num_vectors, end = plan_.chunk_ends[c] * num_vectors;
+      const std::uint64_t begin = plan_.begin_of(c) * num_vectors_, end = plan_.chunk_ends[c] * num_vectors_;
       const std::vector<std::uint64_t> counts(ranks, end - begin);
       all_gather<S>(comm_, mine_.span().subspan(begin, end - begin),
                     all.span().subspan(begin * ranks, (end - begin) * ranks), counts);
     }
-    if (plan_.slots.empty())
+    if (plan_.slots.empty()) {
       std::copy(all.begin(), all.end(), x.begin());
-    else
-      backend_.put_inputs(all, nullptr, num_vectors, {&x, &slots_, slots_.size()});
+    } else {
+      backend_.clear(x);
+      backend_.put_inputs(all, nullptr, num_vectors_, {&x, &slots_, slots_.size()});
+    }
     ++count_;
   }
-  void finish() override {}
   /// One for each exchange, so that tests see that there were any.
-  double seconds() override { return count_; }
+  double seconds() override {
+    finish();
+    return count_;
+  }
 
  private:
   Buffer<VertexId> buffer(const std::vector<VertexId>& host) {
@@ -54,7 +78,25 @@ class LinkedExchange : public Exchange<S> {
   ExchangePlan plan_;
   Buffer<VertexId> positions_, slots_;
   Buffer<S> mine_;
+  Buffer<S>* under_way_ = nullptr;
+  unsigned num_vectors_ = 1;
   double count_ = 0;
+};
+
+/// A product that waits for its inputs, as on a device.
+template <class S>
+class LinkedMatrix : public Matrix<S> {
+ public:
+  LinkedMatrix(std::unique_ptr<Matrix<S>> matrix, std::shared_ptr<Exchange<S>> exchange)
+      : matrix_(std::move(matrix)), exchange_(std::move(exchange)) {}
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    if (exchange_ != nullptr) exchange_->finish();
+    matrix_->apply(x, y, num_vectors);
+  }
+
+ private:
+  std::unique_ptr<Matrix<S>> matrix_;
+  std::shared_ptr<Exchange<S>> exchange_;
 };
 
 template <class S>
@@ -71,7 +113,8 @@ class LinkedBackend : public Backend<S> {
   bool is_linked() const override { return !joined_.empty(); }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
     if (!is_linked()) return nullptr;
-    return std::make_shared<LinkedExchange<S>>(*cpu_, comm_, std::move(plan));
+    latest_ = std::make_shared<LinkedExchange<S>>(*cpu_, comm_, std::move(plan));
+    return latest_;
   }
 
   std::string name() const override { return "linked"; }
@@ -85,12 +128,14 @@ class LinkedBackend : public Backend<S> {
     cpu_->download(device, host, size);
   }
   std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> m) override {
-    return cpu_->make_matrix(std::move(m));
+    return with_latest(cpu_->make_matrix(std::move(m)));
   }
   std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> m, std::shared_ptr<Exchange<S>> exchange) override {
-    return cpu_->make_matrix(std::move(m), std::move(exchange));
+    return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange));
   }
-  std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override { return cpu_->make_matrix(std::move(m)); }
+  std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
+    return with_latest(cpu_->make_matrix(std::move(m)));
+  }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
                   const InputTarget<S>& target) override {
@@ -120,7 +165,13 @@ class LinkedBackend : public Backend<S> {
   void synchronize() override { cpu_->synchronize(); }
 
  private:
+  /// An operator makes its exchange before its matrix.
+  std::unique_ptr<Matrix<S>> with_latest(std::unique_ptr<Matrix<S>> matrix) const {
+    return std::make_unique<LinkedMatrix<S>>(std::move(matrix), latest_);
+  }
+
   std::unique_ptr<Backend<S>> cpu_;
+  std::shared_ptr<Exchange<S>> latest_;
   Communicator& comm_;
   TilingLimits limits_;
   std::string joined_;

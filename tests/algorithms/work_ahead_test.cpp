@@ -1,0 +1,118 @@
+// Iterations on devices that work ahead of the host, and whose exchanges arrive as late as they may: the
+// bits are those of a backend that does one thing after the other. No GPU is needed.
+#include <gtest/gtest.h>
+
+#include "algorithms/pagerank.hpp"
+#include "algorithms/random_walk_restart.hpp"
+#include "engine/device_ranks.hpp"
+#include "engine/graph_stats.hpp"
+#include "tests/support/linked_backend.hpp"
+#include "tests/support/skewed_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Scores = std::vector<double>;
+
+/// The CPU's backend with the tiles of the made-up devices, not asynchronous.
+template <class S>
+class StepByStep : public LinkedBackend<S> {
+ public:
+  using LinkedBackend<S>::LinkedBackend;
+  bool is_asynchronous() const override { return false; }
+};
+
+struct Setting {
+  KernelKind kernel;
+  int ranks;
+};
+constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
+                                 {KernelKind::tile_messages, 3},
+                                 {KernelKind::tile_composite, 3},
+                                 {KernelKind::csr, 2}};
+
+/// What `work(graph, op, comm)` gives on one rank step by step, and everywhere ahead.
+template <class Work>
+void expect_the_same(const Work& work) {
+  const Graph whole = skewed_graph(400, 900);
+  for (const auto& [kernel, ranks] : kSettings) {
+    decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
+        found;
+    run_ranks(1, [&, kernel = kernel](Communicator& comm) {
+      StepByStep<float> backend(comm, kSmallTiles);
+      auto op = SpmvOperator<float>::in_edges(whole, {.kernel = kernel}, backend, comm);
+      EXPECT_FALSE(op.works_ahead());
+      expected = work(whole, op, comm);
+    });
+    run_ranks(ranks, [&, kernel = kernel](Communicator& comm) {
+      LinkedBackend<float> backend(comm, kSmallTiles);
+      if (comm.size() > 1) link_devices<float>(backend, comm);
+      const Graph block = block_of(whole, comm);
+      auto op = SpmvOperator<float>::in_edges(block, {.kernel = kernel}, backend, comm);
+      EXPECT_TRUE(op.works_ahead());
+      const auto mine = work(block, op, comm);
+      if (comm.is_root()) found = mine;
+    });
+    EXPECT_EQ(found, expected) << to_string(kernel) << ", " << ranks << " ranks";
+  }
+}
+
+TEST(WorkAhead, PageRankHasTheSameBits) {
+  for (const Dangling dangling : {Dangling::uniform, Dangling::rescale})
+    for (const int steps : {0, 1, 7})
+      expect_the_same([&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+        PageRankOptions options;
+        options.dangling = dangling;
+        options.stop.fixed_iterations = steps;
+        const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
+        EXPECT_GE(result.report.iterations, std::max(steps, 1));
+        return std::pair(result.scores, result.report.residual_history);
+      });
+}
+
+TEST(WorkAhead, AStoppedPageRankHasTheScoresOfItsLastStep) {
+  expect_the_same([](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+    PageRankOptions options;
+    options.observer = [](const IterationProgress& progress) { return progress.iteration < 4; };
+    const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
+    EXPECT_TRUE(result.report.interrupted);
+    return std::pair(result.scores, result.report.iterations);
+  });
+}
+
+/// Scores and steps of every query.
+std::pair<std::vector<Scores>, std::vector<int>> walks(const Graph& graph, SpmvOperator<float>& op,
+                                                       Communicator& comm, const RwrOptions& options) {
+  const std::vector<VertexId> queries{0, 399, 5, 398, 100, 200, 397, 390, 380};
+  std::pair<std::vector<Scores>, std::vector<int>> all;
+  for (const RwrResult& walk : random_walk_restart(op, out_weights(graph, comm), queries, options)) {
+    all.first.push_back(walk.scores);
+    all.second.push_back(walk.report.iterations);
+  }
+  return all;
+}
+
+TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
+  for (const unsigned batch_size : {4u, 9u})
+    expect_the_same([&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+      RwrOptions options;
+      options.batch_size = batch_size;
+      auto all = walks(graph, op, comm, options);
+      EXPECT_NE(*std::min_element(all.second.begin(), all.second.end()),
+                *std::max_element(all.second.begin(), all.second.end()));
+      return all;
+    });
+}
+
+TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {
+  expect_the_same([](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+    RwrOptions options;
+    options.batch_size = 5;
+    options.observer = [](const IterationProgress& progress) { return progress.iteration < 3; };
+    return walks(graph, op, comm, options);
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -63,11 +63,13 @@ RankUpdate next_update(const PageRankOptions& options, const Masses& masses, dou
 }
 
 /// p_k = F(p_{k-1}) + e with F a contraction by c and e the rounding of scores (u), of x (2 c u: product
-/// and reciprocal) and of weights (c u): |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).
-double bound_of_error(const PageRankOptions& options, double last_change, Precision precision) {
+/// and reciprocal), of weights (c u) and inside the product: |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 -
+/// c).
+double bound_of_error(const PageRankOptions& options, double last_change, int product_roundings,
+                      Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
   const double c = options.damping;
-  return (c * last_change + (1 + 3 * c) * unit_roundoff(precision)) / (1 - c);
+  return (c * last_change + (1 + (3 + product_roundings) * c) * unit_roundoff(precision)) / (1 - c);
 }
 
 /// Once the inputs of this rank are where they are sent from.
@@ -121,7 +123,8 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   op.wait_for_inputs();
   result.scores = op.to_original(score);
   result.sum = masses.total;
-  result.error_bound = bound_of_error(options, result.report.residual_l1, precision_of<S>());
+  result.error_bound =
+      bound_of_error(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());
   return result;
 }
 

@@ -110,9 +110,9 @@ template <class S>
 void WalkBlock<S>::finish(unsigned q) {
   RwrResult& result = results_[walks_[q].query];
   result.scores = op_.to_original(walk_, num_vectors(), q);
-  // As for PageRank: change, and the rounding of scores, of x and of weights.
+  // As for PageRank: change, and the rounding of scores, of x, of weights and inside the product.
   const double c = options_.continue_probability;
-  const double rounding = (1 + 3 * c) * unit_roundoff(precision_of<S>());
+  const double rounding = (1 + (3 + op_.product_roundings()) * c) * unit_roundoff(precision_of<S>());
   result.error_bound = (c * result.report.residual_l1 + rounding) / (1 - c);
 }
 

@@ -51,6 +51,9 @@ class SpmvOperator {
   Backend<S>& backend() const { return *backend_; }
   Communicator& comm() const { return *comm_; }
   const SpmvPlan& plan() const { return plan_; }
+  /// Roundings to S inside a product, each relative to a sum: of pairs of elements, of the messages, of pairs
+  /// of messages. Other kernels add up in double.
+  int product_roundings() const { return plan_.kernel == KernelKind::tile_messages ? 3 : 0; }
   const OperatorStats& stats() const { return stats_; }
   /// How inputs go from rank to rank: "none" (one rank), "device" or "host"; and the seconds it took so far.
   const char* exchange_kind() const;

@@ -28,7 +28,7 @@ TESSERA_HD Slice next_slice(std::uint64_t num_rows, std::uint32_t heads, const L
   const std::uint64_t words = (longest + 1) / 2;
   const bool is_short = words <= kShortWords;
   const std::uint64_t least = is_short ? words : kShortWords + 1;  // of the rows that may join
-  const std::uint64_t limit = is_short ? kShortSliceRows : kSliceLanes;
+  const std::uint64_t limit = !is_short ? kSliceLanes : heads == 0 ? kShortSliceRows : kShortBinRows;
   const std::uint64_t most = limit < num_rows ? limit : num_rows;
   std::uint64_t rows = 1;
   while (rows < most && (length_of(rows) + 1) / 2 >= least && (length_of(rows) > 1 || heads > 0)) ++rows;

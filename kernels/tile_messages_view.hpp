@@ -18,8 +18,9 @@ inline constexpr std::uint32_t kSliceLanes = 32;
 /// From this many elements a row has a slice of its own.
 inline constexpr std::uint32_t kJointLength = 128;
 /// Rows of up to kShortWords words (pairs of elements) lie in slices of one width, kShortSliceRows at most;
-/// longer rows 32 to a slice, as wide as the longest. In pass 1 two rows of one element share a word.
-inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kSingleSliceRows = 512;
+/// longer rows 32 to a slice, as wide as the longest. In pass 1 two rows of one element share a word. In pass 2,
+/// where a window has few slices, they are smaller, so that all warps have their part.
+inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kShortBinRows = 64, kSingleSliceRows = 512;
 /// Elements of one message; longer pieces send several. Doubled for rows of very many pieces.
 inline constexpr std::uint32_t kMessageElements = 1024;
 /// A row sends at most so many messages beyond one a tile.

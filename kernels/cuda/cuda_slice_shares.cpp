@@ -24,19 +24,17 @@ double cost_of(const Window& window, std::uint32_t input_bytes) { return window.
 
 class Dealer {
  public:
-  Dealer(const Window* windows, std::uint64_t first_window, std::uint64_t end_window, const Slice* slices,
-         unsigned num_warps, std::uint32_t input_bytes)
-      : windows_(windows),
-        first_window_(first_window),
-        end_window_(end_window),
-        first_slice_(first_window == end_window ? 0 : windows[first_window].first_slice),
+  Dealer(const PassOutline& pass, unsigned num_warps, std::uint32_t input_bytes)
+      : pass_(pass),
+        first_slice_(pass.first_window == pass.end_window ? 0 : pass.windows[pass.first_window].first_slice),
         num_warps_(num_warps),
         input_bytes_(input_bytes),
         cost_before_{0} {
-    const std::uint64_t end_slice = first_window == end_window ? 0 : windows[end_window].first_slice;
+    const std::uint64_t end_slice =
+        pass.first_window == pass.end_window ? 0 : pass.windows[pass.end_window].first_slice;
     cost_before_.reserve(end_slice - first_slice_ + 1);
     for (std::uint64_t i = first_slice_; i < end_slice; ++i)
-      cost_before_.push_back(cost_before_.back() + cost_of(slices[i]));
+      cost_before_.push_back(cost_before_.back() + cost_of(pass.slices[i]));
   }
 
   /// Blocks of at most this cost, if a slice and its window cost no more.
@@ -45,29 +43,40 @@ class Dealer {
     result.first_of_block.push_back(0);
     double done = 0;
     const auto end_block = [&] {
-      result.first_of_block.push_back(static_cast<std::uint32_t>(result.shares.size()));
+      if (done > 0) result.first_of_block.push_back(static_cast<std::uint32_t>(result.shares.size()));
       done = 0;
     };
-    for (std::uint64_t w = first_window_; w < end_window_; ++w) {
-      const double load = cost_of(windows_[w], input_bytes_);
-      for (std::uint64_t first = windows_[w].first_slice; first < windows_[w + 1].first_slice;) {
-        if (done > 0 && done + 1.25 * load > most) end_block();
-        const std::uint64_t end = std::clamp(first_at(cost_before(first) + most - done - load) - 1, first + 1,
-                                             windows_[w + 1].first_slice);
-        result.shares.push_back({.window = static_cast<std::uint32_t>(w)});
-        result.shares.back().first_slice[0] = first;
-        result.shares.back().first_slice[num_warps_] = end;
-        done += load + cost_before(end) - cost_before(first);
-        first = end;
+    for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w) {
+      const std::uint64_t first = pass_.windows[w].first_slice, end = pass_.windows[w + 1].first_slice;
+      if (first == end) continue;
+      const double load = cost_of(pass_.windows[w], input_bytes_),
+                   work = cost_before(end) - cost_before(first);
+      if (done > 0 && done + load + work > most) end_block();
+      if (load + work <= most) {
+        add_share(w, first, end, result);
+        done += load + work;
+        continue;
+      }
+      const double parts = std::max(1.0, std::ceil(work / std::max(most - load, most / 8)));
+      std::uint64_t from = first;
+      for (double part = 1; from < end; ++part) {
+        const std::uint64_t to =
+            part >= parts ? end
+                          : std::clamp(first_at(cost_before(first) + work * part / parts), from + 1, end);
+        add_share(w, from, to, result);
+        done = load + work / parts;
+        end_block();
+        from = to;
       }
     }
-    if (done > 0) end_block();
+    end_block();
     return result;
   }
 
   double total() const {
     double sum = cost_before_.back();
-    for (std::uint64_t w = first_window_; w < end_window_; ++w) sum += cost_of(windows_[w], input_bytes_);
+    for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w)
+      sum += cost_of(pass_.windows[w], input_bytes_);
     return sum;
   }
 
@@ -92,9 +101,20 @@ class Dealer {
       if (slice > first_slice_ && cost_before(slice - 1) + cost_before(slice) > 2 * border) --slice;
       share.first_slice[warp] = std::clamp(slice, share.first_slice[warp - 1], share.first_slice[num_warps_]);
     }
+    for (unsigned warp = 0; warp <= num_warps_; ++warp) {
+      const std::uint64_t slice = share.first_slice[warp];
+      share.first_word[warp] = slice < pass_.num_slices ? pass_.slices[slice].first_word : pass_.num_words;
+    }
   }
 
  private:
+  void add_share(std::uint64_t window, std::uint64_t first, std::uint64_t end, BlockShares& result) const {
+    result.shares.push_back({.first_in = pass_.windows[window].first_in,
+                             .size = pass_.windows[window].size,
+                             .window = static_cast<std::uint32_t>(window)});
+    result.shares.back().first_slice[0] = first;
+    result.shares.back().first_slice[num_warps_] = end;
+  }
   double cost_before(std::uint64_t slice) const { return cost_before_[slice - first_slice_]; }
   /// The first slice that has at least this much before it.
   std::uint64_t first_at(double cost) const {
@@ -103,8 +123,8 @@ class Dealer {
                                       cost_before_.begin());
   }
 
-  const Window* windows_;
-  const std::uint64_t first_window_, end_window_, first_slice_;
+  const PassOutline& pass_;
+  const std::uint64_t first_slice_;
   const unsigned num_warps_;
   const std::uint32_t input_bytes_;
   std::vector<double> cost_before_;  // from first_slice_ on, and of all
@@ -112,10 +132,9 @@ class Dealer {
 
 }  // namespace
 
-BlockShares share_slices(const Window* windows, std::uint64_t first_window, std::uint64_t end_window,
-                         const Slice* slices, unsigned num_multiprocessors, unsigned num_warps,
+BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes) {
-  const Dealer dealer(windows, first_window, end_window, slices, num_warps, input_bytes);
+  const Dealer dealer(pass, num_warps, input_bytes);
   const std::uint32_t at_once = num_multiprocessors * (kMostWarps / num_warps);
   const double rounds = std::clamp(std::floor(dealer.total() / at_once / kStepsOfBlock), 1.0, kMostRounds);
   BlockShares result = dealer.deal(dealer.least_cost(at_once * static_cast<std::uint32_t>(rounds)));

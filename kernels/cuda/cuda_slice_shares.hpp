@@ -1,5 +1,5 @@
-// Deals the slices of a pass to the warps of a device: runs of slices of about equal cost. A block's runs may
-// reach over the borders of windows, so that no block waits for another. Host code.
+// Deals the slices of a pass to the warps of a device: runs of slices of about equal cost. A block takes
+// whole windows, or one of the equal parts of a window that is too much for it. Host code.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,10 +10,22 @@ namespace tessera::cuda {
 
 inline constexpr unsigned kMostWarps = 32;
 
-/// What one block does in one window: warp i takes the slices [first_slice[i], first_slice[i + 1]).
+/// What one block does in one window: warp i takes the slices [first_slice[i], first_slice[i + 1]), whose
+/// words lie in [first_word[i], first_word[i + 1]).
 struct WindowShare {
   std::uint64_t first_slice[kMostWarps + 1] = {};
+  std::uint64_t first_word[kMostWarps + 1] = {};
+  std::uint64_t first_in = 0;  ///< of the window, as its size
+  std::uint32_t size = 0;
   std::uint32_t window = 0;
+};
+
+/// What dealing needs of a pass, in host memory: windows [first_window, end_window) of all.
+struct PassOutline {
+  const Window* windows = nullptr;
+  std::uint64_t first_window = 0, end_window = 0;
+  const Slice* slices = nullptr;
+  std::uint64_t num_slices = 0, num_words = 0;  ///< of all windows
 };
 
 /// Block b does shares[first_of_block[b], first_of_block[b + 1]).
@@ -24,10 +36,8 @@ struct BlockShares {
 };
 
 /// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Large matrices get several rounds
-/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window. A
-/// share names its window as `windows` counts.
-BlockShares share_slices(const Window* windows, std::uint64_t first_window, std::uint64_t end_window,
-                         const Slice* slices, unsigned num_multiprocessors, unsigned num_warps,
+/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window.
+BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes);
 
 }  // namespace tessera::cuda

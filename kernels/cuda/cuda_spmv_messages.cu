@@ -59,22 +59,34 @@ __device__ inline void start_part(const S* from, std::uint32_t size, S* shared) 
     __pipeline_memcpy_async(shared + i, from + i, sizeof(S));
 }
 
-/// Starts the copy of a window into shared memory, with the zero behind it, as one group of the pipeline.
+/// Starts the copy of a share's window into shared memory, with the zero behind it.
 template <unsigned kThreads, class S>
-__device__ void start_window(const SlicePassView<S>& pass, std::uint32_t index, const S* in, S* shared) {
-  const Window& window = pass.windows[index];
+__device__ void start_window(const SlicePassView<S>& pass, const WindowShare& share, const S* in, S* shared) {
   if (pass.parts == nullptr) {
-    start_part<kThreads>(in + window.first_in, window.size, shared);
+    start_part<kThreads>(in + share.first_in, share.size, shared);
   } else {
     S* to = shared;
     for (std::uint32_t i = 0; i < pass.num_parts; ++i) {
-      const WindowPart& part = pass.parts[std::uint64_t{index} * pass.num_parts + i];
+      const WindowPart& part = pass.parts[std::uint64_t{share.window} * pass.num_parts + i];
       start_part<kThreads>(in + part.first_in, part.size, to);
       to += (part.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
     }
   }
-  if (threadIdx.x == 0) shared[window.size] = 0;
+  if (threadIdx.x == 0) shared[share.size] = 0;
   __pipeline_commit();
+}
+
+__device__ inline void prefetch(const void* address) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
+}
+
+/// The slice of each lane, of those from `base` on.
+__device__ inline Slice load_slice(const Slice* slices, std::uint64_t base, std::uint64_t end,
+                                   unsigned lane) {
+  Slice mine{};
+  if (base + lane < end) mine = slices[base + lane];
+  if (lane % 8 == 0 && base + kWarp + lane < end) prefetch(slices + base + kWarp + lane);
+  return mine;
 }
 
 __device__ inline Slice slice_of_lane(const Slice& mine, unsigned lane) {
@@ -251,14 +263,13 @@ struct WarpWork {
   }
 };
 
-/// Slices [first, end) by one warp.
+/// Slices [first, end) by one warp; `mine`: this lane's of the first 32.
 template <bool kWeighted, class S, class Store>
 __device__ void sum_slices(WarpWork<kWeighted, S, Store>& work, const Slice* slices, std::uint64_t first,
-                           std::uint64_t end, std::uint64_t first_word) {
+                           std::uint64_t end, std::uint64_t first_word, Slice mine) {
   for (std::uint64_t base = first; base < end; base += kWarp) {
+    if (base > first) mine = load_slice(slices, base, end, work.lane);
     const auto count = static_cast<unsigned>(min(std::uint64_t{kWarp}, end - base));
-    Slice mine{};
-    if (work.lane < count) mine = slices[base + work.lane];
     const auto position = static_cast<std::uint32_t>(mine.first_word - first_word);
     for (unsigned j = 0; j < count; ++j)
       work.slice(slice_of_lane(mine, j), __shfl_sync(0xffffffffu, position, j));
@@ -272,20 +283,23 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
   auto* ring = reinterpret_cast<std::uint32_t*>(shared) + warp * kRingWords;
   S* window = reinterpret_cast<S*>(shared + ring_bytes(kThreads));
   const SlicePassView<S>& pass = args.pass;
-  for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < args.first_of_block[blockIdx.x + 1]; ++i) {
+  const std::uint32_t end_share = args.first_of_block[blockIdx.x + 1];
+  for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < end_share; ++i) {
     const WindowShare& share = args.shares[i];
     const std::uint64_t first = share.first_slice[warp], end = share.first_slice[warp + 1];
-    const std::uint64_t first_word = first < end ? pass.slices[first].first_word : 0;
-    const std::uint64_t end_word =
-        first < end ? pass.slices[end - 1].first_word + words_of(pass.slices[end - 1], Store::kHeads) : 0;
+    const std::uint64_t first_word = share.first_word[warp];
+    // What is this warp's own starts before it waits for the others.
+    WordStream stream(pass.words + first_word, pass.words + share.first_word[warp + 1], ring, lane);
+    const Slice mine = load_slice(pass.slices, first, end, lane);
+    if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
+      prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
     __syncthreads();  // the window before is no longer read
-    start_window<kThreads>(pass, share.window, args.in, window);
-    WordStream stream(pass.words + first_word, pass.words + end_word, ring, lane);
-    __pipeline_wait_prior(2);  // the window, not the words
+    start_window<kThreads>(pass, share, args.in, window);
+    __pipeline_wait_prior(0);
     __syncthreads();
     WarpWork<kWeighted, S, Store> work{stream, kWeighted ? pass.values + 2 * first_word : nullptr, window,
                                        lane, store};
-    sum_slices(work, pass.slices, first, end, first_word);
+    sum_slices(work, pass.slices, first, end, first_word, mine);
   }
 }
 

@@ -17,13 +17,11 @@ namespace {
 template <class S>
 class DeviceShares {
  public:
-  DeviceShares(const SlicePass<S>& host, std::uint64_t first_window, std::uint64_t end_window,
-               unsigned num_multiprocessors) {
-    for (std::uint64_t w = first_window; w < end_window; ++w)
-      largest_window_ = std::max(largest_window_, host.windows[w].size);
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors) {
+    for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
+      largest_window_ = std::max(largest_window_, pass.windows[w].size);
     const BlockShares dealt =
-        share_slices(host.windows.data(), first_window, end_window, host.slices.data(), num_multiprocessors,
-                     threads_for<S>(largest_window_) / 32, sizeof(S));
+        share_slices(pass, num_multiprocessors, threads_for<S>(largest_window_) / 32, sizeof(S));
     num_blocks_ = dealt.num_blocks();
     shares_ = on_device(std::span<const WindowShare>(dealt.shares));
     first_of_block_ = on_device(std::span<const std::uint32_t>(dealt.first_of_block));
@@ -43,14 +41,25 @@ SlicePass<S> pass_on_device(const SlicePass<S>& host) {
           on_device(host.values),  on_device(host.parts),  host.num_parts};
 }
 
-/// What dealing needs of a pass on the device.
-template <class S>
-SlicePass<S> outline_of(const SlicePass<S>& device) {
-  SlicePass<S> host;
-  host.windows = on_host(device.windows);
-  host.slices = on_host(device.slices);
-  return host;
-}
+/// Windows and slices of a pass on the device, for dealing.
+class HostOutline {
+ public:
+  template <class S>
+  explicit HostOutline(const SlicePass<S>& device)
+      : windows_(on_host(device.windows)),
+        slices_(on_host(device.slices)),
+        num_words_(device.words.size()),
+        num_windows_(device.num_windows()) {}
+  std::uint64_t num_windows() const { return num_windows_; }
+  PassOutline of(std::uint64_t first_window, std::uint64_t end_window) const {
+    return {windows_.data(), first_window, end_window, slices_.data(), slices_.size(), num_words_};
+  }
+
+ private:
+  Buffer<Window> windows_;
+  Buffer<Slice> slices_;
+  std::uint64_t num_words_, num_windows_;
+};
 
 template <class S>
 class DeviceTileMessages : public Matrix<S> {
@@ -58,17 +67,17 @@ class DeviceTileMessages : public Matrix<S> {
   DeviceTileMessages(TileMessages<S> matrix, unsigned num_multiprocessors,
                      std::shared_ptr<Exchange<S>> exchange)
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)), matrix_(std::move(matrix)) {
-    const SlicePass<S> tiles = outline_of(matrix_.tiles), bins = outline_of(matrix_.bins);
+    const HostOutline tiles(matrix_.tiles), bins(matrix_.bins);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
-      tile_shares_.emplace_back(tiles, first, end, num_multiprocessors - busy);
+      tile_shares_.emplace_back(tiles.of(first, end), num_multiprocessors - busy);
       first = end;
     }
-    bin_shares_.emplace(bins, 0, bins.num_windows(), num_multiprocessors);
+    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors);
   }
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {

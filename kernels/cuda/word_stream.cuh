@@ -12,10 +12,13 @@ inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingWords = kPiec
 /// All lanes of a warp call alike. `ring`: kRingWords words of shared memory of this warp, 16-byte aligned.
 class WordStream {
  public:
-  /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read.
+  /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
+  /// this thread has started to copy is still on its way then.
   __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, std::uint32_t* ring,
                         unsigned lane)
       : next_(begin + 4 * lane), end_(end), ring_(ring), lane_(lane) {
+    __pipeline_wait_prior(0);
+    __syncwarp();
     fetch();
     fetch();
   }

@@ -32,7 +32,7 @@ std::vector<double> marked_rows(SpmvOperator<S>& op, const Buffer<S>& marks, Buf
   op.replicate(marks, nullptr, x);
   op.apply(x, y);
   const double largest = all_max(op.comm(), op.backend().max_abs(y));
-  op.backend().scale_update(largest > 0 ? 1 / largest : 0, y, hits_scale(), false, rows);
+  op.backend().scale_update(largest > 0 ? 1 / largest : 0, y, op.row_places(), hits_scale(), false, rows);
   std::vector<double> all = op.to_original(rows);
   to_marks(all);
   return all;

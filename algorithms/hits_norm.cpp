@@ -41,7 +41,8 @@ template <class S>
 StepChange update_scores(const SpmvOperator<S>& op, const Buffer<double>& y, const HitsOptions& options,
                          double size, Buffer<S>& score) {
   const double factor = size * norm_factor(op, y, options.normalize);
-  VectorSums sums = op.backend().scale_update(factor, y, hits_scale(), options.stop.norm == Norm::l2, score);
+  VectorSums sums = op.backend().scale_update(factor, y, op.row_places(), hits_scale(),
+                                              options.stop.norm == Norm::l2, score);
   reduce_over_ranks({&sums, 1}, op.comm());
   return change_of(options.stop.norm, sums, hits_scale());
 }

@@ -107,7 +107,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   for (bool done = false; !done;) {
     op.wait_for_inputs();
     const RankUpdate update = next_update(options, masses, static_cast<double>(n));
-    PendingSums pending = backend.rank_update(update, y, jump, scale, kScoreScale,
+    PendingSums pending = backend.rank_update(update, y, op.row_places(), jump, scale, kScoreScale,
                                               options.stop.norm == Norm::l2, score, op.input_target(x));
     if (ahead) start_product(op, x, y);
     VectorSums sums = pending.take().front();

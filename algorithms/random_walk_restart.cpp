@@ -33,6 +33,7 @@ class WalkBlock {
     x_ = op.make_x(num_vectors());
     num_slots_ = x_.size() / k;
     y_ = op.make_y(num_vectors());
+    num_products_ = y_.size() / k;
     start_product();
   }
 
@@ -64,7 +65,7 @@ class WalkBlock {
   std::span<RwrResult> results_;
   std::vector<Walk> walks_;
   std::vector<VertexId> restart_rows_;
-  std::uint64_t num_slots_ = 0;
+  std::uint64_t num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_;
   Buffer<double> y_;
 };
@@ -74,8 +75,9 @@ bool WalkBlock<S>::step() {
   const double c = options_.continue_probability;
   const bool ahead = op_.works_ahead();
   op_.wait_for_inputs();
-  PendingSums pending = op_.backend().walk_update(c, 1 - c, y_, restart_rows_, num_vectors(), kWalkScale,
-                                                  options_.stop.norm == Norm::l2, walk_);
+  PendingSums pending =
+      op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), restart_rows_, num_vectors(), kWalkScale,
+                                options_.stop.norm == Norm::l2, walk_);
   if (ahead) start_product();  // in vain where a walk ends
   std::vector<VectorSums> sums = pending.take();
   reduce_over_ranks(sums, op_.comm());
@@ -123,7 +125,7 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   op_.backend().select_vectors(walk_, num_vectors(), kept, spare_);
   walk_.swap(spare_);
   spare_.truncate(num_rows * k);
-  y_.truncate(num_rows * k);
+  y_.truncate(num_products_ * k);
   x_.truncate(num_slots_ * k);
   // Slots and rows have moved: what must be 0 lies elsewhere now.
   op_.backend().clear(x_);

@@ -64,13 +64,14 @@ class SpmvOperator {
   /// Vertex of each local row, in local order.
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
 
-  /// x (solver order) and y (local order) for k vectors, zero.
+  /// x (solver order) and y (local order, or as row_places() says) for k vectors, zero.
   Buffer<S> make_x(unsigned num_vectors = 1) const;
   Buffer<double> make_y(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
   /// local: this rank's inputs in local order, k numbers each. x is for start() and apply(), or for any work
   /// after wait_for_inputs().
   void replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors = 1);
+  RowPlaces row_places() const { return matrix_->row_places(); }
   /// y = A x for this rank's rows; y comes from make_y, and nothing else writes to it.
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
 

@@ -184,7 +184,7 @@ class Builder {
       for (const Cell& cell : tiles_[t].cells)
         each_slice(
             cell.count, [&](std::uint64_t i) { return tiles_[t].messages[cell.first + i].length; },
-            cell.first_message, kTileHeads, tiles_[t].num_words,
+            cell.first_message, tiles_[t].num_words,
             [&](const Slice& slice, std::uint64_t) { tiles_[t].slices.push_back(slice); });
     });
     const auto first_words = join(tiles_, pass);
@@ -198,17 +198,17 @@ class Builder {
     Slice* out = pass.slices.data() + pass.windows[t].first_slice;
     for (Slice slice : tiles_[t].slices) {
       slice.first_word += first_word;
-      fill_slice_gap(slice, kTileHeads, pass.words.data());
+      fill_slice_gap(slice, pass.words.data());
       if (!pass.values.empty())
-        std::fill_n(pass.values.data() + 2 * slice.first_word, 2 * aligned_words(slice, kTileHeads), S{0});
+        std::fill_n(pass.values.data() + 2 * slice.first_word, 2 * aligned_words(slice), S{0});
       for (std::uint32_t r = 0; r < rows_of(slice); ++r, ++message) {
         const std::uint16_t* from = pieces_.offsets16.data() + message->first;
         fill_slice_row(
-            slice, kTileHeads, r, message->length, pass.windows[t].size,
-            [&](std::uint32_t k) { return from[k]; }, pass.words.data());
+            slice, r, message->length, pass.windows[t].size, [&](std::uint32_t k) { return from[k]; },
+            pass.words.data());
         if (!pass.values.empty())
           for (std::uint32_t k = 0; k < message->length; ++k) {
-            const auto [word, half] = element_place(slice, kTileHeads, r, k);
+            const auto [word, half] = element_place(slice, r, k);
             pass.values[2 * word + half] = pieces_.values16[message->first + k];
           }
       }
@@ -220,7 +220,13 @@ class Builder {
     std::vector<BinSlices> bins(num_bins());
     for_each(bins.size(), [&](std::uint64_t b) { rank_rows(b, bins[b]); });
     const auto first_words = join(bins, result_.bins);
-    for_each(bins.size(), [&](std::uint64_t b) { fill_bin(b, bins[b], first_words[b]); });
+    std::vector<std::uint64_t> first_products(bins.size() + 1, 0);
+    for (std::size_t b = 0; b < bins.size(); ++b)
+      first_products[b + 1] = first_products[b] + bins[b].rows.size();
+    result_.num_products = first_products.back();
+    result_.row_positions = Buffer<VertexId>(rows_.size());
+    std::fill(result_.row_positions.begin(), result_.row_positions.end(), kNoVertex);
+    for_each(bins.size(), [&](std::uint64_t b) { fill_bin(b, bins[b], first_words[b], first_products[b]); });
   }
 
   void rank_rows(std::uint64_t b, BinSlices& bin) const {
@@ -229,11 +235,11 @@ class Builder {
     std::stable_sort(bin.rows.begin(), bin.rows.end(),
                      [&](VertexId u, VertexId v) { return counts_[u] > counts_[v]; });
     each_slice(
-        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, kBinHeads, bin.num_words,
+        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, bin.num_words,
         [&](const Slice& slice, std::uint64_t) { bin.slices.push_back(slice); });
   }
 
-  void fill_bin(std::uint64_t b, BinSlices& bin, std::uint64_t first_word) {
+  void fill_bin(std::uint64_t b, BinSlices& bin, std::uint64_t first_word, std::uint64_t first_product) {
     SlicePass<S>& pass = result_.bins;
     const Window& window = pass.windows[b];
     // The bin's messages by row; tiles ascend, so each row's are in order.
@@ -251,13 +257,13 @@ class Builder {
     const VertexId* row = bin.rows.data();
     for (Slice slice : bin.slices) {
       slice.first_word += first_word;
-      slice.first_out = 0;
-      fill_slice_gap(slice, kBinHeads, pass.words.data());
+      slice.first_out += static_cast<std::uint32_t>(first_product);
+      fill_slice_gap(slice, pass.words.data());
       for (std::uint32_t r = 0; r < rows_of(slice); ++r, ++row) {
         const std::uint16_t* from = places.data() + first[*row - first_row_[b]];
-        pass.words[slice_word(slice, kBinHeads, r, -1)] = *row;
+        result_.row_positions[*row] = slice.first_out + r;
         fill_slice_row(
-            slice, kBinHeads, r, counts_[*row], window.size, [&](std::uint32_t k) { return from[k]; },
+            slice, r, counts_[*row], window.size, [&](std::uint32_t k) { return from[k]; },
             pass.words.data());
       }
       *out++ = slice;
@@ -272,7 +278,7 @@ class Builder {
       for (const RowPiece& message : tile.messages) stats.num_nonzeros += message.length;
     }
     stats.num_stored = 2 * result_.tiles.words.size();
-    stats.bytes = result_.tiles.bytes() + result_.bins.bytes();
+    stats.bytes = result_.tiles.bytes() + result_.bins.bytes() + result_.row_positions.size_bytes();
     stats.num_tiles = tiles_.size();
     stats.num_workloads = result_.tiles.slices.size() + result_.bins.slices.size();
   }

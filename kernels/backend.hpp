@@ -34,13 +34,21 @@ struct TilingLimits {
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 };
 
+/// Where a product leaves the rows: row i at entry positions[i], 0 where that is kNoVertex; row i at entry i
+/// where positions is null.
+struct RowPlaces {
+  const Buffer<VertexId>* positions = nullptr;
+  std::uint64_t num_products = 0;  ///< entries of a product, where there are positions
+};
+
 /// A matrix where the backend can multiply with it.
 template <class S>
 class Matrix {
  public:
   virtual ~Matrix() = default;
-  /// y = A x. x: num_slots * k, its zero slots hold 0. y: num_rows * k; rows without elements may be left as
-  /// they are, so y must hold 0 there.
+  virtual RowPlaces row_places() const { return {}; }
+  /// y = A x. x: num_slots * k, its zero slots hold 0. y: an entry for each row, or as row_places() says, k
+  /// numbers each; rows without elements may be left as they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
 };
 
@@ -95,19 +103,22 @@ class Backend {
   virtual void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                           const InputTarget<S>& target) = 0;
 
+  // Updates read y where `places` (of the matrix that made it) says.
+
   /// PageRank's step after the product (see RankUpdate); `score` is overwritten, `scale` (1 / out-weight,
   /// 0 = dangling) tells which rows are dangling. score * scale goes to `next`, as by put_inputs.
-  virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                                  const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                                  Buffer<S>& score, const InputTarget<S>& next) = 0;
+  virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
+                                  const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                                  bool squares, Buffer<S>& score, const InputTarget<S>& next) = 0;
   /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
   /// (kNoVertex = not on this rank).
   virtual PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                                  std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                  const ExactScale& bound, bool squares, Buffer<S>& walk) = 0;
+                                  const RowPlaces& places, std::span<const VertexId> restart_rows,
+                                  unsigned num_vectors, const ExactScale& bound, bool squares,
+                                  Buffer<S>& walk) = 0;
   /// HITS: score = factor * y.
-  virtual VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound,
-                                  bool squares, Buffer<S>& score) = 0;
+  virtual VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
+                                  const ExactScale& bound, bool squares, Buffer<S>& score) = 0;
   /// Largest |y|.
   virtual double max_abs(const Buffer<double>& y) = 0;
   /// Sum of y, or of its squares.

@@ -12,15 +12,15 @@ namespace tessera {
 /// Slices start at a multiple of this many words (32 bytes, what a device reads at once).
 inline constexpr std::uint64_t kSliceAlignment = 8;
 
-TESSERA_HD inline std::uint64_t aligned_words(const Slice& s, std::uint32_t heads) {
-  return (words_of(s, heads) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
+TESSERA_HD inline std::uint64_t aligned_words(const Slice& s) {
+  return (words_of(s) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
 }
 
 /// The slice at the head of `num_rows` rows, longest first: its shape alone.
 template <class LengthOf>
-TESSERA_HD Slice next_slice(std::uint64_t num_rows, std::uint32_t heads, const LengthOf& length_of) {
+TESSERA_HD Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
   const std::uint64_t longest = length_of(0);
-  if (longest == 1 && heads == 0)
+  if (longest == 1)
     return {.num_rows =
                 static_cast<std::uint16_t>(num_rows < kSingleSliceRows ? num_rows : kSingleSliceRows)};
   if (longest >= kJointLength)
@@ -28,10 +28,10 @@ TESSERA_HD Slice next_slice(std::uint64_t num_rows, std::uint32_t heads, const L
   const std::uint64_t words = (longest + 1) / 2;
   const bool is_short = words <= kShortWords;
   const std::uint64_t least = is_short ? words : kShortWords + 1;  // of the rows that may join
-  const std::uint64_t limit = !is_short ? kSliceLanes : heads == 0 ? kShortSliceRows : kShortBinRows;
+  const std::uint64_t limit = is_short ? kShortSliceRows : kSliceLanes;
   const std::uint64_t most = limit < num_rows ? limit : num_rows;
   std::uint64_t rows = 1;
-  while (rows < most && (length_of(rows) + 1) / 2 >= least && (length_of(rows) > 1 || heads > 0)) ++rows;
+  while (rows < most && (length_of(rows) + 1) / 2 >= least && length_of(rows) > 1) ++rows;
   return {.num_words = static_cast<std::uint16_t>(words), .num_rows = static_cast<std::uint16_t>(rows)};
 }
 
@@ -40,12 +40,12 @@ TESSERA_HD Slice next_slice(std::uint64_t num_rows, std::uint32_t heads, const L
 /// grows.
 template <class LengthOf, class Take>
 TESSERA_HD void each_slice(std::uint64_t num_rows, const LengthOf& length_of, std::uint64_t first_out,
-                           std::uint32_t heads, std::uint64_t& num_words, const Take& take) {
+                           std::uint64_t& num_words, const Take& take) {
   for (std::uint64_t row = 0; row < num_rows;) {
-    Slice slice = next_slice(num_rows - row, heads, [&](std::uint64_t i) { return length_of(row + i); });
+    Slice slice = next_slice(num_rows - row, [&](std::uint64_t i) { return length_of(row + i); });
     slice.first_word = num_words;
     slice.first_out = static_cast<std::uint32_t>(first_out + row);
-    num_words += aligned_words(slice, heads);
+    num_words += aligned_words(slice);
     take(slice, row);
     row += rows_of(slice);
   }
@@ -58,13 +58,12 @@ TESSERA_HD inline void put_offset(std::uint32_t* words, const ElementPlace& plac
 
 /// The words of row `row` of a slice, padding included; element_of(k): its k-th offset.
 template <class ElementOf>
-TESSERA_HD void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uint32_t row,
-                               std::uint64_t length, std::uint32_t padding, const ElementOf& element_of,
-                               std::uint32_t* words) {
+TESSERA_HD void fill_slice_row(const Slice& slice, std::uint32_t row, std::uint64_t length,
+                               std::uint32_t padding, const ElementOf& element_of, std::uint32_t* words) {
   if (is_single(slice)) {
-    const ElementPlace place = element_place(slice, heads, row, 0);
+    const ElementPlace place = element_place(slice, row, 0);
     put_offset(words, place, static_cast<std::uint16_t>(element_of(0)));
-    const bool alone = place.half == 0 && place.word + 1 == slice.first_word + words_of(slice, heads);
+    const bool alone = place.half == 0 && place.word + 1 == slice.first_word + words_of(slice);
     if (alone && slice.num_rows % 2 == 1)
       put_offset(words, {place.word, 1}, static_cast<std::uint16_t>(padding));
     return;
@@ -72,13 +71,12 @@ TESSERA_HD void fill_slice_row(const Slice& slice, std::uint32_t heads, std::uin
   const std::uint32_t num_words = elements_of(slice) / 2;
   const auto offset = [&](std::uint32_t k) { return k < length ? std::uint32_t{element_of(k)} : padding; };
   for (std::uint32_t i = 0; i < num_words; ++i)
-    words[slice_word(slice, heads, row, i)] = offset(2 * i) | offset(2 * i + 1) << 16;
+    words[slice_word(slice, row, i)] = offset(2 * i) | offset(2 * i + 1) << 16;
 }
 
 /// What alignment leaves behind a slice.
-inline void fill_slice_gap(const Slice& slice, std::uint32_t heads, std::uint32_t* words) {
-  std::fill(words + slice.first_word + words_of(slice, heads),
-            words + slice.first_word + aligned_words(slice, heads), 0u);
+inline void fill_slice_gap(const Slice& slice, std::uint32_t* words) {
+  std::fill(words + slice.first_word + words_of(slice), words + slice.first_word + aligned_words(slice), 0u);
 }
 
 }  // namespace tessera

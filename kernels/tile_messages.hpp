@@ -34,11 +34,14 @@ struct SlicePass {
 
 template <class S>
 struct TileMessages {
-  std::uint64_t num_rows = 0, num_slots = 0, num_messages = 0;
+  std::uint64_t num_rows = 0, num_slots = 0, num_messages = 0, num_products = 0;
   SlicePass<S> tiles, bins;
+  Buffer<VertexId> row_positions;
   PackingStats stats;
 
-  TileMessagesView<S> view() const { return {num_rows, num_slots, num_messages, tiles.view(), bins.view()}; }
+  TileMessagesView<S> view() const {
+    return {num_rows, num_slots, num_messages, num_products, row_positions.data(), tiles.view(), bins.view()};
+  }
 };
 
 }  // namespace tessera

@@ -18,9 +18,8 @@ inline constexpr std::uint32_t kSliceLanes = 32;
 /// From this many elements a row has a slice of its own.
 inline constexpr std::uint32_t kJointLength = 128;
 /// Rows of up to kShortWords words (pairs of elements) lie in slices of one width, kShortSliceRows at most;
-/// longer rows 32 to a slice, as wide as the longest. In pass 1 two rows of one element share a word. In pass 2,
-/// where a window has few slices, they are smaller, so that all warps have their part.
-inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kShortBinRows = 64, kSingleSliceRows = 512;
+/// longer rows 32 to a slice, as wide as the longest. Two rows of one element share a word.
+inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kSingleSliceRows = 512;
 /// Elements of one message; longer pieces send several. Doubled for rows of very many pieces.
 inline constexpr std::uint32_t kMessageElements = 1024;
 /// A row sends at most so many messages beyond one a tile.
@@ -49,17 +48,17 @@ struct WindowPart {
 };
 inline constexpr std::uint32_t kPartAlignment = 4;
 
-/// One warp's task. A word is two 16-bit offsets that follow each other in a row, or a row's id.
+/// One warp's task. A word is two 16-bit offsets that follow each other in a row.
 ///  - num_rows rows, a thread each. The two products of a word are added first (in S where all values are 1,
 ///    else in double), and these pairs in order, in double.
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
-///  - num_words == 0, in pass 1 only: rows of one element. In a block of 64 of them (the last maybe smaller)
+///  - num_words == 0: rows of one element. In a block of 64 of them (the last maybe smaller)
 ///  the
 ///    lower halves of its words are the first rows, the upper halves the others.
 struct Slice {
   std::uint64_t first_word = 0;
-  std::uint32_t first_out = 0;  ///< pass 1: the sum of row r goes to message first_out + r
+  std::uint32_t first_out = 0;  ///< the sum of row r goes to message, or entry of the product, first_out + r
   std::uint16_t num_words = 0;  ///< of a row; of a lane of a joint row
   std::uint16_t num_rows = 0;
 };
@@ -71,25 +70,19 @@ TESSERA_HD inline std::uint32_t elements_of(const Slice& s) {
   return is_single(s) ? 1u : 2u * s.num_words * (is_joint(s) ? kSliceLanes : 1u);
 }
 
-/// Words of a row's id that lie before its offsets: the rows of pass 2 are named, the messages of pass 1
-/// counted.
-enum : std::uint32_t { kTileHeads = 0, kBinHeads = 1 };
-
-TESSERA_HD inline std::uint32_t words_of(const Slice& s, std::uint32_t heads) {
+TESSERA_HD inline std::uint32_t words_of(const Slice& s) {
   if (is_single(s)) return (s.num_rows + 1u) / 2;
-  return is_joint(s) ? heads + s.num_words * kSliceLanes : (heads + s.num_words) * s.num_rows;
+  return s.num_words * (is_joint(s) ? kSliceLanes : std::uint32_t{s.num_rows});
 }
 
-/// Position of word `word` of row `row` of a slice. The layout formula, written once: blocks of 32 rows, the
-/// last maybe smaller, follow each other; in a block the ids of all rows lie side by side, then their first
-/// words, their second, ...; word -1 is the id.
-TESSERA_HD inline std::uint64_t slice_word(const Slice& s, std::uint32_t heads, std::uint32_t row,
-                                           std::int64_t word) {
-  if (is_joint(s)) return s.first_word + heads + word;
+/// Position of word `word` of row `row` of a slice that is not single. The layout formula, written once:
+/// blocks of 32 rows, the last maybe smaller, follow each other; in a block the first words of all rows lie
+/// side by side, then their second, ...
+TESSERA_HD inline std::uint64_t slice_word(const Slice& s, std::uint32_t row, std::uint32_t word) {
+  if (is_joint(s)) return s.first_word + word;
   const std::uint32_t first_row = row / kSliceLanes * kSliceLanes, left = s.num_rows - first_row;
   const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes;
-  return s.first_word + std::uint64_t{first_row} * (heads + s.num_words) + (heads + word) * height + row -
-         first_row;
+  return s.first_word + std::uint64_t{first_row} * s.num_words + word * height + row - first_row;
 }
 /// Half a word: 0 is the lower.
 struct ElementPlace {
@@ -97,9 +90,8 @@ struct ElementPlace {
   std::uint32_t half = 0;
 };
 /// Where element k of a row lies.
-TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t heads, std::uint32_t row,
-                                             std::uint32_t k) {
-  if (!is_single(s)) return {slice_word(s, heads, row, k / 2), k % 2};
+TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t row, std::uint32_t k) {
+  if (!is_single(s)) return {slice_word(s, row, k / 2), k % 2};
   constexpr std::uint32_t kBlock = 2 * kSliceLanes;
   const std::uint32_t first_row = row / kBlock * kBlock, left = s.num_rows - first_row;
   const std::uint32_t height = left < kBlock ? (left + 1) / 2 : kSliceLanes, r = row - first_row;
@@ -136,9 +128,13 @@ TESSERA_HD inline std::uint64_t input_index(const SlicePassView<S>& pass, std::u
 
 template <class S>
 struct TileMessagesView {
-  std::uint64_t num_rows = 0;      ///< length of y
+  std::uint64_t num_rows = 0;
   std::uint64_t num_slots = 0;     ///< length of x
   std::uint64_t num_messages = 0;  ///< with the gaps that alignment leaves
+  std::uint64_t num_products = 0;  ///< rows that have messages: entries of the product
+  /// Where each row is in the product (the rows of a bin lie together, in the order of its slices, so that
+  /// sums are written side by side); kNoVertex: the row has no elements.
+  const VertexId* row_positions = nullptr;
   SlicePassView<S> tiles, bins;
 };
 

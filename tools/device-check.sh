@@ -5,8 +5,9 @@
 #   tools/device-check.sh                       builds here, writes docs/benchmarks/device-DATE.json
 #   tools/device-check.sh BUILD [OUTPUT_FOLDER] takes a build folder that was made elsewhere
 #
-# SCALES="20 22 24" in the environment changes the R-MAT graphs (edge factor 16). Exits with 1 when a test or a
-# sanitizer fails; the JSON is written all the same.
+# In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
+# which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
+# Exits with 1 when a test or a sanitizer fails; the JSON is written all the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,20 +32,26 @@ check() {
   echo "$name: $(cat "$work/$name.result")"
   tail -n 4 "$work/$name.log" | sed 's/^/    /'
 }
-check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*:MessagesBuild*'
-check reference_tests "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*'
-for tool in memcheck racecheck initcheck; do
-  check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
-    --gtest_filter='DeviceBackend*:-*Products*'
-done
-for tool in memcheck racecheck initcheck; do
-  check "${tool}_products" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
-    --gtest_filter='DeviceBackend/0.Products*'
+sanitize() {
+  for tool in memcheck racecheck initcheck; do
+    check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+      --gtest_filter='DeviceBackend*:-*Products*'
+    check "${tool}_products" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+      --gtest_filter='DeviceBackend/0.Products*'
+  done
+}
+for name in ${CHECKS-tests references sanitizers}; do
+  case $name in
+    tests) check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*:MessagesBuild*' ;;
+    references) check reference_tests "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
+    sanitizers) sanitize ;;
+    *) echo "device-check.sh: CHECKS: unknown name \"$name\"" >&2; exit 2 ;;
+  esac
 done
 
 for scale in ${SCALES:-20 22 24}; do
   "$program" generate rmat --scale "$scale" --edge-factor 16 --seed 1 -o "$work/g.tsr" --quiet
-  for kernel in tile-messages tile-composite csr; do
+  for kernel in ${KERNELS:-tile-messages tile-composite csr}; do
     for precision in f32 f64; do
       "$program" pagerank "$work/g.tsr" --backend cuda --kernel "$kernel" --precision "$precision" \
         --iterations 50 --top 1 --quiet --report "$work/run-$scale-$kernel-$precision.json" >/dev/null

@@ -68,22 +68,22 @@ class CpuBackend : public Backend<S> {
                     target.slots == nullptr ? nullptr : target.slots->data(), target.count, num_vectors,
                     target.out->data());
   }
-  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
-                          const InputTarget<S>& next) override {
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces&,
+                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
     const VectorSums sums = cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
                                              scale.data(), bound, squares, score.data(), score.size());
     put_inputs(score, &scale, 1, next);
     return PendingSums({sums});
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          std::span<const VertexId> restart_rows, unsigned num_vectors,
+                          const RowPlaces&, std::span<const VertexId> restart_rows, unsigned num_vectors,
                           const ExactScale& bound, bool squares, Buffer<S>& walk) override {
     return PendingSums(cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors,
                                         bound, squares, walk.data(), walk.size() / num_vectors));
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
-                          Buffer<S>& score) override {
+  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces&, const ExactScale& bound,
+                          bool squares, Buffer<S>& score) override {
     return cpu::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
   }
   double max_abs(const Buffer<double>& y) override { return cpu::max_abs(y.data(), y.size()); }

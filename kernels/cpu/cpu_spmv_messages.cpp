@@ -11,7 +11,6 @@ namespace {
 template <class S>
 struct Row {
   const SlicePassView<S>& pass;
-  std::uint32_t heads;
   std::uint64_t window;
   const Slice& slice;
   std::uint32_t row;
@@ -28,19 +27,17 @@ struct Row {
     return static_cast<double>(pass.values[2 * place.word + place.half]);
   }
   double product(std::uint32_t k) const {
-    const ElementPlace place = element_place(slice, heads, row, k);
+    const ElementPlace place = element_place(slice, row, k);
     return value(place) * static_cast<double>(input(place));
   }
   double pair(std::uint32_t word) const {
     if (pass.values != nullptr) return product(2 * word) + product(2 * word + 1);
-    const S sum = input(element_place(slice, heads, row, 2 * word)) +
-                  input(element_place(slice, heads, row, 2 * word + 1));
+    const S sum = input(element_place(slice, row, 2 * word)) + input(element_place(slice, row, 2 * word + 1));
     return static_cast<double>(sum);
   }
   double sum() const {
     if (is_single(slice))
-      return pass.values != nullptr ? product(0)
-                                    : static_cast<double>(input(element_place(slice, heads, row, 0)));
+      return pass.values != nullptr ? product(0) : static_cast<double>(input(element_place(slice, row, 0)));
     const std::uint32_t num_words = elements_of(slice) / 2, num_lanes = is_joint(slice) ? kSliceLanes : 1;
     double lanes[kSliceLanes] = {};
     for (std::uint32_t word = 0; word < num_words; ++word) lanes[word % num_lanes] += pair(word);
@@ -53,15 +50,13 @@ struct Row {
 
 /// store(slice, row, q, sum) for every row and vector of a pass.
 template <class S, class Store>
-void run_pass(const SlicePassView<S>& pass, std::uint32_t heads, const S* in, unsigned num_vectors,
-              const Store& store) {
+void run_pass(const SlicePassView<S>& pass, const S* in, unsigned num_vectors, const Store& store) {
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::uint64_t w = 0; w < pass.num_windows; ++w) {
     for (std::uint64_t i = pass.windows[w].first_slice; i < pass.windows[w + 1].first_slice; ++i)
       for (std::uint32_t row = 0; row < rows_of(pass.slices[i]); ++row)
         for (unsigned q = 0; q < num_vectors; ++q)
-          store(pass.slices[i], row, q,
-                Row<S>{pass, heads, w, pass.slices[i], row, in + q, num_vectors}.sum());
+          store(pass.slices[i], row, q, Row<S>{pass, w, pass.slices[i], row, in + q, num_vectors}.sum());
   }
 }
 
@@ -70,15 +65,19 @@ void run_pass(const SlicePassView<S>& pass, std::uint32_t heads, const S* in, un
 template <class S>
 void spmv(const TileMessagesView<S>& a, const S* x, double* y, unsigned num_vectors) {
   Buffer<S> messages(a.num_messages * num_vectors);
-  run_pass(a.tiles, kTileHeads, x, num_vectors,
+  run_pass(a.tiles, x, num_vectors, [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
+    messages[(std::uint64_t{s.first_out} + row) * num_vectors + q] = static_cast<S>(sum);
+  });
+  Buffer<double> product(a.num_products * num_vectors);
+  run_pass(a.bins, messages.data(), num_vectors,
            [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
-             messages[(std::uint64_t{s.first_out} + row) * num_vectors + q] = static_cast<S>(sum);
+             product[(std::uint64_t{s.first_out} + row) * num_vectors + q] = sum;
            });
-  run_pass(a.bins, kBinHeads, messages.data(), num_vectors,
-           [&](const Slice& s, std::uint32_t row, unsigned q, double sum) {
-             const std::uint64_t id = a.bins.words[slice_word(s, kBinHeads, row, -1)];
-             y[id * num_vectors + q] = sum;
-           });
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t row = 0; row < a.num_rows; ++row)
+    if (a.row_positions[row] != kNoVertex)
+      std::copy_n(product.data() + std::uint64_t{a.row_positions[row]} * num_vectors, num_vectors,
+                  y + row * num_vectors);
 }
 
 template void spmv(const TileMessagesView<float>&, const float*, double*, unsigned);

@@ -149,10 +149,10 @@ class CudaBackend : public Backend<S> {
     cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
                         num_vectors, target.out->data());
   }
-  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
-                          const InputTarget<S>& next) override {
-    const cuda::RankVectors<S> vectors{.y = y.data(),
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
+                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+    const cuda::RankVectors<S> vectors{.y = {y.data(), data_or_null(places.positions)},
                                        .jump = jump.empty() ? nullptr : jump.data(),
                                        .scale = scale.data(),
                                        .score = score.data(),
@@ -163,17 +163,20 @@ class CudaBackend : public Backend<S> {
     return send_sums(1, [&](auto* sums) { cuda::rank_update(update, vectors, bound, squares, sums); });
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          std::span<const VertexId> restart_rows, unsigned num_vectors,
-                          const ExactScale& bound, bool squares, Buffer<S>& walk) override {
+                          const RowPlaces& places, std::span<const VertexId> restart_rows,
+                          unsigned num_vectors, const ExactScale& bound, bool squares,
+                          Buffer<S>& walk) override {
     return send_sums(num_vectors, [&](auto* sums) {
-      cuda::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors, bound, squares,
-                        walk.data(), walk.size() / num_vectors, sums);
+      cuda::walk_update(continue_probability, restart, {y.data(), data_or_null(places.positions)},
+                        restart_rows, num_vectors, bound, squares, walk.data(), walk.size() / num_vectors,
+                        sums);
     });
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
-                          Buffer<S>& score) override {
+  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
+                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
     return take_sums([&](auto* sums) {
-      cuda::scale_update(factor, y.data(), bound, squares, score.data(), score.size(), sums);
+      cuda::scale_update(factor, {y.data(), data_or_null(places.positions)}, bound, squares, score.data(),
+                         score.size(), sums);
     });
   }
   double max_abs(const Buffer<double>& y) override {

@@ -62,9 +62,9 @@ constexpr unsigned threads_for(std::uint32_t largest_window) {
 template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
                    unsigned num_vectors);
-/// Pass 2: y: num_rows * num_vectors; rows without messages are left as they are.
+/// Pass 2: product: num_products * num_vectors, in the order of the slices.
 template <class S>
-void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
+void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* product,
                   unsigned num_vectors);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than

@@ -21,22 +21,13 @@ struct PassArgs {
   const S* in;
 };
 
-/// Where a pass puts its sums; kHeads: whether rows are named by an id in the stream.
-template <class S>
-struct ToMessages {
-  static constexpr std::uint32_t kHeads = kTileHeads;
-  S* messages;
+/// Where a pass puts its sums: messages as S, the product as double.
+template <class Out>
+struct Sums {
+  Out* out;
   template <class T>
-  __device__ void operator()(std::uint64_t message, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    __stcs(messages + message * num_vectors + q, static_cast<S>(sum));
-  }
-};
-struct ToRows {
-  static constexpr std::uint32_t kHeads = kBinHeads;
-  double* y;
-  template <class T>
-  __device__ void operator()(std::uint64_t row, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    y[row * num_vectors + q] = static_cast<double>(sum);
+  __device__ void operator()(std::uint64_t place, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
+    __stcs(out + place * num_vectors + q, static_cast<Out>(sum));
   }
 };
 
@@ -114,40 +105,37 @@ __device__ inline auto pair_of(std::uint32_t word, const S* values, const S* win
 /// What a warp has at hand for the slices of a window.
 template <bool kWeighted, class S, class Store>
 struct WarpWork {
-  static constexpr std::uint32_t kHeads = Store::kHeads;
   WordStream& stream;
   const S* values;  // of the stream's first word
   const S* window;
   unsigned lane;
   const Store& store;
 
-  /// kBlocks full blocks of 32 rows, kWords words each; `position` is that of the first block, `counted` the
-  /// number of its first row where rows have no id.
+  /// kBlocks full blocks of 32 rows, kWords words each; `position` is that of the first block, `out` where
+  /// its first sum goes.
   template <unsigned kWords, unsigned kBlocks>
-  __device__ void full_blocks(std::uint32_t position, std::uint32_t counted) {
-    constexpr unsigned kStep = (kHeads + kWords) * kWarp;
+  __device__ void full_blocks(std::uint32_t position, std::uint32_t out) {
+    constexpr unsigned kStep = kWords * kWarp;
     stream.need(position, kBlocks * kStep);
     position += lane;
-    std::uint32_t words[kBlocks][kWords], ids[kBlocks];
+    std::uint32_t words[kBlocks][kWords];
 #pragma unroll
     for (unsigned b = 0; b < kBlocks; ++b) {
-      ids[b] = kHeads == 0 ? counted + b * kWarp + lane : stream.at(position + b * kStep);
 #pragma unroll
-      for (unsigned k = 0; k < kWords; ++k)
-        words[b][k] = stream.at(position + b * kStep + (kHeads + k) * kWarp);
+      for (unsigned k = 0; k < kWords; ++k) words[b][k] = stream.at(position + b * kStep + k * kWarp);
     }
 #pragma unroll
     for (unsigned b = 0; b < kBlocks; ++b) {
       const auto pair = [&](unsigned k) {
-        return pair_of<kWeighted>(words[b][k], value_at(position + b * kStep + (kHeads + k) * kWarp), window);
+        return pair_of<kWeighted>(words[b][k], value_at(position + b * kStep + k * kWarp), window);
       };
       if constexpr (kWords == 1) {
-        store(ids[b], pair(0));
+        store(out + b * kWarp + lane, pair(0));
       } else {
         auto sum = static_cast<double>(pair(0));
 #pragma unroll
         for (unsigned k = 1; k < kWords; ++k) sum += static_cast<double>(pair(k));
-        store(ids[b], sum);
+        store(out + b * kWarp + lane, sum);
       }
     }
   }
@@ -176,29 +164,21 @@ struct WarpWork {
     return sum;
   }
 
-  /// The id of this lane's row of a block of `height` rows.
-  __device__ std::uint32_t id_of_row(std::uint32_t position, std::uint32_t height, std::uint32_t counted) {
-    if constexpr (kHeads == 0) return counted + lane;
-    stream.need(position, height);
-    return lane < height ? stream.at(position + lane) : 0;
-  }
-
   __device__ void block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words,
-                        std::uint32_t counted) {
-    const std::uint32_t id = id_of_row(position, height, counted);
-    const double sum = sum_of_block(position + kHeads * height, height, num_words);
-    if (lane < height) store(id, sum);
+                        std::uint32_t out) {
+    const double sum = sum_of_block(position, height, num_words);
+    if (lane < height) store(out + lane, sum);
   }
 
   template <unsigned kWords>
   __device__ void short_rows(const Slice& s, std::uint32_t position) {
-    constexpr unsigned kBlocks = kPieceWords / kWarp / (kHeads + kWords);
+    constexpr unsigned kBlocks = kPieceWords / kWarp / kWords;
     std::uint32_t row = 0;
     if constexpr (kBlocks > 0)
       for (; row + kBlocks * kWarp <= s.num_rows; row += kBlocks * kWarp)
-        full_blocks<kWords, kBlocks>(position + row * (kHeads + kWords), s.first_out + row);
+        full_blocks<kWords, kBlocks>(position + row * kWords, s.first_out + row);
     for (; row < s.num_rows; row += kWarp)
-      block(position + row * (kHeads + kWords), min(kWarp, s.num_rows - row), kWords, s.first_out + row);
+      block(position + row * kWords, min(kWarp, s.num_rows - row), kWords, s.first_out + row);
   }
 
   /// The message of a row of one element: `half` of a word.
@@ -238,12 +218,11 @@ struct WarpWork {
   }
 
   __device__ void slice(const Slice& s, std::uint32_t position) {
-    if (kHeads == 0 && is_single(s)) {
+    if (is_single(s)) {
       single_rows(s, position);
     } else if (is_joint(s)) {
-      const std::uint32_t id = id_of_row(position, 1, s.first_out);
-      const double sum = add_lanes(sum_of_block(position + kHeads, kWarp, s.num_words));
-      if (lane == 0) store(id, sum);
+      const double sum = add_lanes(sum_of_block(position, kWarp, s.num_words));
+      if (lane == 0) store(s.first_out, sum);
     } else if (s.num_words == 1) {
       short_rows<1>(s, position);
     } else if (s.num_words == 2) {
@@ -252,8 +231,7 @@ struct WarpWork {
       short_rows<3>(s, position);
     } else {
       for (std::uint32_t row = 0; row < s.num_rows; row += kWarp)
-        block(position + row * (kHeads + s.num_words), min(kWarp, s.num_rows - row), s.num_words,
-              s.first_out + row);
+        block(position + row * s.num_words, min(kWarp, s.num_rows - row), s.num_words, s.first_out + row);
     }
   }
 
@@ -330,8 +308,7 @@ __device__ void sum_slice_block(const SlicePassView<S>& pass, std::uint32_t wind
     const std::uint32_t row = joint ? 0 : item / num_vectors;
     const std::uint32_t q = joint ? item / kWarp : item % num_vectors;
     const auto element = [&](std::uint32_t k) {
-      return Element<kWeighted, S>(pass, window, element_place(s, Store::kHeads, row, k), in + q,
-                                   num_vectors);
+      return Element<kWeighted, S>(pass, window, element_place(s, row, k), in + q, num_vectors);
     };
     double sum = 0;
     if (item < num_items && is_single(s)) {
@@ -344,8 +321,7 @@ __device__ void sum_slice_block(const SlicePassView<S>& pass, std::uint32_t wind
     }
     if (joint) sum = add_lanes(sum);
     if (item >= num_items || (joint && lane > 0)) continue;
-    store(Store::kHeads == 0 ? s.first_out + row : pass.words[slice_word(s, Store::kHeads, row, -1)], sum, q,
-          num_vectors);
+    store(s.first_out + row, sum, q, num_vectors);
   }
 }
 
@@ -391,15 +367,15 @@ template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
                    unsigned num_vectors) {
   if (tiles.values != nullptr)
-    run_pass<true>(tiles, shares, x, ToMessages<S>{messages}, num_vectors);
+    run_pass<true>(tiles, shares, x, Sums<S>{messages}, num_vectors);
   else
-    run_pass<false>(tiles, shares, x, ToMessages<S>{messages}, num_vectors);
+    run_pass<false>(tiles, shares, x, Sums<S>{messages}, num_vectors);
 }
 
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
                   unsigned num_vectors) {
-  run_pass<false>(bins, shares, messages, ToRows{y}, num_vectors);
+  run_pass<false>(bins, shares, messages, Sums<double>{y}, num_vectors);
 }
 
 template void send_messages(const SlicePassView<float>&, const SliceShares&, const float*, float*, unsigned);

@@ -80,9 +80,11 @@ class DeviceTileMessages : public Matrix<S> {
     bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors);
   }
 
+  RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
+
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
-    require(y.size() >= matrix_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
     if (messages_.size() < matrix_.num_messages * num_vectors) {
       if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
       messages_ = {};
@@ -115,6 +117,8 @@ TileMessages<S> on_device(const TileMessages<S>& host) {
   device.num_rows = host.num_rows;
   device.num_slots = host.num_slots;
   device.num_messages = host.num_messages;
+  device.num_products = host.num_products;
+  device.row_positions = on_device(host.row_positions);
   device.stats = host.stats;
   device.tiles = pass_on_device(host.tiles);
   device.bins = pass_on_device(host.bins);

@@ -39,7 +39,7 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
 }
 
 template <class S>
-void scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
+void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
                   std::uint64_t num_rows, DeviceSums* sums) {
   if (num_rows == 0) return;
   scale_kernel<<<num_reduce_blocks(num_rows), kThreads>>>(factor, y, bound, squares, score, num_rows, sums);
@@ -47,7 +47,7 @@ void scale_update(double factor, const double* y, const ExactScale& bound, bool 
 }
 
 template <class S>
-void walk_update(double continue_probability, double restart, const double* y,
+void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, DeviceSums* sums) {
   if (num_rows == 0) return;
@@ -75,9 +75,10 @@ void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bo
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*, cudaStream_t);  \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);            \
   template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool, DeviceSums*); \
-  template void walk_update(double, double, const double*, std::span<const VertexId>, unsigned,              \
+  template void walk_update(double, double, const ProductView&, std::span<const VertexId>, unsigned,         \
                             const ExactScale&, bool, S*, std::uint64_t, DeviceSums*);                        \
-  template void scale_update(double, const double*, const ExactScale&, bool, S*, std::uint64_t, DeviceSums*);
+  template void scale_update(double, const ProductView&, const ExactScale&, bool, S*, std::uint64_t,         \
+                             DeviceSums*);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -20,6 +20,14 @@ inline unsigned num_reduce_blocks(std::uint64_t size) { return std::min(num_bloc
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ inline std::uint64_t index_step() { return std::uint64_t{gridDim.x} * kThreads; }
 
+/// Entry of the product that is row i; kNoVertex: the row is 0.
+__device__ inline std::uint64_t place_of(const ProductView& product, std::uint64_t row) {
+  return product.positions == nullptr ? row : product.positions[row];
+}
+__device__ inline double value_at(const ProductView& product, std::uint64_t place) {
+  return place == kNoVertex ? 0.0 : product.y[place];
+}
+
 /// Sums of all threads of a block, then of all blocks: warps by shuffles, because 64-bit atomics of many
 /// threads on one word of shared memory wait for each other.
 __device__ inline void reduce(const ThreadSums& own, DeviceSums* all) {
@@ -68,18 +76,22 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {
-    double y[kRankRows];
+    VertexId from[kRankRows];
     S old[kRankRows], scale[kRankRows];
     VertexId place[kRankRows];
 #pragma unroll
     for (unsigned j = 0; j < kRankRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
-      y[j] = __ldcs(v.y + i);
+      from[j] = static_cast<VertexId>(place_of(v.y, i));
       old[j] = v.score[i];
       scale[j] = v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
+    double y[kRankRows];
+#pragma unroll
+    for (unsigned j = 0; j < kRankRows; ++j)
+      if (first + j * kThreads < v.num_rows) y[j] = value_at(v.y, from[j]);
 #pragma unroll
     for (unsigned j = 0; j < kRankRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
@@ -99,11 +111,11 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
 
 template <class S>
 __global__ void __launch_bounds__(kThreads)
-    scale_kernel(double factor, const double* y, ExactScale bound, bool squares, S* score,
+    scale_kernel(double factor, ProductView y, ExactScale bound, bool squares, S* score,
                  std::uint64_t num_rows, DeviceSums* all) {
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < num_rows; i += index_step()) {
-    const S stored = static_cast<S>(factor * y[i]);
+    const S stored = static_cast<S>(factor * value_at(y, place_of(y, i)));
     sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(score[i]));
     sums.total.add(bound, static_cast<double>(stored));
     score[i] = stored;
@@ -115,7 +127,7 @@ __global__ void __launch_bounds__(kThreads)
 /// are kWalkVectors apart in a warp.
 template <class S>
 __global__ void __launch_bounds__(kThreads)
-    walk_kernel(double c, double restart, const double* y, const VertexId* restart_rows, unsigned num_vectors,
+    walk_kernel(double c, double restart, ProductView y, const VertexId* restart_rows, unsigned num_vectors,
                 ExactScale bound, bool squares, S* walk, std::uint64_t num_rows, DeviceSums* all) {
   static_assert(32 % kWalkVectors == 0);
   constexpr unsigned kWarps = kThreads / 32;
@@ -127,7 +139,9 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
        q < num_vectors && i < num_rows; i += std::uint64_t{gridDim.x} * blockDim.y) {
     const std::uint64_t at = i * num_vectors + q;
-    const S stored = static_cast<S>(c * y[at] + (i == restart_row ? restart : 0.0));
+    const std::uint64_t from = place_of(y, i);
+    const double sum = from == kNoVertex ? 0.0 : y.y[from * num_vectors + q];
+    const S stored = static_cast<S>(c * sum + (i == restart_row ? restart : 0.0));
     sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(walk[at]));
     walk[at] = stored;
   }

@@ -20,11 +20,18 @@ template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
+/// A product as updates read it: row i is y[positions[i]], 0 where that is kNoVertex, or y[i] without
+/// positions.
+struct ProductView {
+  const double* y = nullptr;
+  const VertexId* positions = nullptr;
+};
+
 /// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
 /// jump, and with num_out = 0 out, may be null; without slots out is filled in order.
 template <class S>
 struct RankVectors {
-  const double* y = nullptr;
+  ProductView y;
   const S *jump = nullptr, *scale = nullptr;
   S* score = nullptr;
   std::uint64_t num_rows = 0;
@@ -39,11 +46,11 @@ template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
                  bool squares, DeviceSums* sums);
 template <class S>
-void walk_update(double continue_probability, double restart, const double* y,
+void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, DeviceSums* sums);
 template <class S>
-void scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
+void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
                   std::uint64_t num_rows, DeviceSums* sums);
 
 void max_abs(const double* y, std::uint64_t size, DeviceSums* sums);  ///< to change_max

@@ -1,6 +1,6 @@
 // Builds the tile-messages form with Thrust: byte for byte what engine/tile_messages_builder.cpp builds.
-// Written once for any memory; the device is what it is for, and the host is where it is tested without one.
-// Sorting does the work: elements by (row, tile), messages by (bin, tile, length), rows by messages.
+// Written for any memory; the host is where it is tested without a device. Sorting does the work: elements by
+// (row, tile), messages by (bin, tile, length), rows by messages.
 #pragma once
 #include <vector>
 
@@ -11,8 +11,8 @@
 
 namespace tessera::cuda {
 
-/// Sort key of a message: bin, tile, length (longest first). Its upper part names the cell: one tile's
-/// messages for one bin, which are neighbours in what the tile sends and in what the bin receives.
+/// Sort key of a message: bin, tile, length (longest first). Its upper part names the cell: a tile's messages
+/// for a bin, neighbours in what the tile sends and the bin receives.
 struct MessageKey {
   static constexpr unsigned kTileShift = 16, kBinShift = 37;
   __host__ __device__ static std::uint64_t of(std::uint64_t bin, std::uint64_t tile, std::uint32_t length) {
@@ -101,7 +101,6 @@ struct MessagesBuild {
     bin_messages_ = firsts;
   }
 
-  /// By bin, tile, length (longest first) and row.
   void sort_messages() {
     const std::uint64_t count = messages_.rows.size();
     keys_.resize(count);
@@ -125,15 +124,15 @@ struct MessagesBuild {
   /// slice.
   template <class Length, class Out>
   static std::uint64_t cut_slices(std::uint64_t num_groups, const std::uint64_t* first, Length length,
-                                  Out out, std::uint32_t heads, Vector<Slice>& slices,
-                                  Vector<std::uint64_t>& slice_first, Vector<std::uint32_t>& slice_of) {
+                                  Out out, Vector<Slice>& slices, Vector<std::uint64_t>& slice_first,
+                                  Vector<std::uint32_t>& slice_of) {
     slice_first.assign(num_groups + 1, 0);
     Vector<std::uint64_t> word_first(num_groups + 1, 0);
     std::uint64_t *slices_before = Memory::raw(slice_first), *words_before = Memory::raw(word_first);
     Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
       std::uint64_t words = 0, count = 0;
       each_slice(
-          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, 0, heads, words,
+          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, 0, words,
           [&](const Slice&, std::uint64_t) { ++count; });
       slices_before[g + 1] = count;
       words_before[g + 1] = words;
@@ -146,8 +145,7 @@ struct MessagesBuild {
     Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
       std::uint64_t words = words_before[g], next = slices_before[g];
       each_slice(
-          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, out(g), heads,
-          words,
+          first[g + 1] - first[g], [=](std::uint64_t i) { return length(first[g] + i); }, out(g), words,
           [&](const Slice& s, std::uint64_t row) {
             for (std::uint32_t r = 0; r < rows_of(s); ++r)
               of_row[first[g] + row + r] = static_cast<std::uint32_t>(next);
@@ -228,8 +226,8 @@ struct MessagesBuild {
     const std::uint64_t num_words = cut_slices(
         cells.keys.size(), Memory::raw(cells.firsts),
         [=] __host__ __device__(std::uint64_t i) { return std::uint32_t{length[order[list[i]]]}; },
-        [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, kTileHeads,
-        tile_pass_.slices, slice_first_, slice_of);
+        [=] __host__ __device__(std::uint64_t c) { return position(begin[c]); }, tile_pass_.slices,
+        slice_first_, slice_of);
     set_tile_windows(cells.keys, in_.tiles.size());
     tile_pass_.words.assign(num_words, 0);
     if (!messages_.values.empty()) tile_pass_.values.assign(2 * num_words, S{0});
@@ -256,11 +254,11 @@ struct MessagesBuild {
       const Slice s = slice[slice_of[i]];
       const auto row = static_cast<std::uint32_t>(position(j) - s.first_out);
       fill_slice_row(
-          s, kTileHeads, row, length[m], window[MessageKey::tile(key[j])].size,
+          s, row, length[m], window[MessageKey::tile(key[j])].size,
           [=](std::uint32_t k) { return offset[from[m] + k]; }, words);
       if (to_values == nullptr) return;
       for (std::uint32_t k = 0; k < length[m]; ++k) {
-        const ElementPlace to = element_place(s, kTileHeads, row, k);
+        const ElementPlace to = element_place(s, row, k);
         to_values[2 * to.word + to.half] = value[from[m] + k];
       }
     });
@@ -335,8 +333,8 @@ struct MessagesBuild {
     const std::uint64_t num_words = cut_slices(
         num_bins, first,
         [=] __host__ __device__(std::uint64_t i) { return row_first[row[i] + 1] - row_first[row[i]]; },
-        [=] __host__ __device__(std::uint64_t b) { return first[b]; }, kBinHeads, bin_pass_.slices,
-        slice_first_, slice_of);
+        [=] __host__ __device__(std::uint64_t b) { return first[b]; }, bin_pass_.slices, slice_first_,
+        slice_of);
     const thrust::host_vector<std::uint64_t> slices_before = slice_first_;
     for (std::size_t b = 0; b < bin_windows_.size(); ++b) bin_windows_[b].first_slice = slices_before[b];
     bin_pass_.windows = Vector<Window>(bin_windows_.begin(), bin_windows_.end());
@@ -346,18 +344,18 @@ struct MessagesBuild {
     const std::uint32_t *of_row = Memory::raw(slice_of), *first_row = Memory::raw(bin_rows_);
     const std::uint16_t* place = Memory::raw(places);
     std::uint32_t* words = Memory::raw(bin_pass_.words);
+    result_.num_products = ranked.size();
+    row_positions_.assign(in_.rows.size(), kNoVertex);
+    VertexId* position = Memory::raw(row_positions_);
     Memory::each(ranked.size(), [=] __host__ __device__(std::uint64_t i) {
       const Slice s = slice[of_row[i]];
       const auto r = static_cast<std::uint32_t>(i - s.first_out);
       const std::uint32_t begin = row_first[row[i]], messages = row_first[row[i] + 1] - begin;
-      words[slice_word(s, kBinHeads, r, -1)] = row[i];
+      position[row[i]] = static_cast<VertexId>(i);
       fill_slice_row(
-          s, kBinHeads, r, messages, window[last_not_above(first_row, num_bins, row[i])].size,
+          s, r, messages, window[last_not_above(first_row, num_bins, row[i])].size,
           [=](std::uint32_t k) { return place[begin + k]; }, words);
     });
-    // Until here first_out told a row its place in the slice; rows of bins have ids instead.
-    Memory::each(bin_pass_.slices.size(),
-                 [=] __host__ __device__(std::uint64_t i) { slice[i].first_out = 0; });
   }
 
   static SlicePass<S> as_pass(SlicePassVectors&& pass) {
@@ -376,8 +374,9 @@ struct MessagesBuild {
     result_.stats.num_row_pieces = messages_.rows.size();
     result_.tiles = as_pass(std::move(tile_pass_));
     result_.bins = as_pass(std::move(bin_pass_));
+    result_.row_positions = Memory::as_buffer(std::move(row_positions_));
     result_.stats.num_stored = 2 * result_.tiles.words.size();
-    result_.stats.bytes = result_.tiles.bytes() + result_.bins.bytes();
+    result_.stats.bytes = result_.tiles.bytes() + result_.bins.bytes() + result_.row_positions.size_bytes();
     result_.stats.num_tiles = in_.tiles.size();
     result_.stats.num_workloads = result_.tiles.slices.size() + result_.bins.slices.size();
     if (in_.parts.empty()) return;
@@ -394,6 +393,7 @@ struct MessagesBuild {
   Vector<std::uint32_t> order_;  // which message that is
   Vector<std::uint64_t> slice_first_;
   SlicePassVectors tile_pass_, bin_pass_;
+  Vector<VertexId> row_positions_;
   TileMessages<S> result_;
 };
 

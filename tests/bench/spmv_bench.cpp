@@ -82,8 +82,14 @@ Json measure_ours(const Graph& graph, KernelKind kernel, const std::vector<float
                  {"row_pieces", op.stats().num_row_pieces},
                  {"padding_ratio", op.stats().padding_ratio},
                  {"matrix_bytes", op.stats().matrix_bytes}};
-  std::vector<double> sums(y.size());
-  backend->download(y.data(), sums.data(), y.size_bytes());
+  std::vector<double> product(y.size()), sums(op.num_local_rows());
+  backend->download(y.data(), product.data(), y.size_bytes());
+  std::vector<VertexId> positions(sums.size());
+  std::iota(positions.begin(), positions.end(), VertexId{0});
+  if (const auto* places = op.row_places().positions; places != nullptr)
+    backend->download(places->data(), positions.data(), places->size_bytes());
+  for (std::size_t row = 0; row < sums.size(); ++row)
+    sums[row] = positions[row] == kNoVertex ? 0 : product[positions[row]];
   double difference = 0, total = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const auto other = static_cast<double>(expected[op.local_rows()[i]]);

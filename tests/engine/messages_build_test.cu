@@ -64,6 +64,8 @@ void expect_same(const TileMessages<S>& found, const TileMessages<S>& expected, 
   EXPECT_EQ(found.stats.num_nonzeros, expected.stats.num_nonzeros);
   EXPECT_EQ(found.stats.num_row_pieces, expected.stats.num_row_pieces);
   EXPECT_EQ(found.stats.bytes, expected.stats.bytes);
+  EXPECT_EQ(found.num_products, expected.num_products);
+  EXPECT_EQ(host_copy(found.row_positions, on_device), host_copy(expected.row_positions, false));
   expect_same_pass(found.tiles, expected.tiles, on_device);
   expect_same_pass(found.bins, expected.bins, on_device);
 }
@@ -109,6 +111,7 @@ TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
                                    .parts = exchange.parts};
     const auto found = cuda::MessagesBuild<cuda::HostMemory, float>(input).run();
     expect_same(found, expected, false);
+    if (num_devices() > 0) expect_same(cuda::build_messages_on_device<float>(input), expected, true);
     ASSERT_EQ(found.tiles.parts.size(), expected.tiles.parts.size());
     for (std::size_t i = 0; i < found.tiles.parts.size(); ++i) {
       EXPECT_EQ(found.tiles.parts[i].first_in, expected.tiles.parts[i].first_in);

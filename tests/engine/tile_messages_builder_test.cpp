@@ -81,11 +81,11 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
          ++i) {
       const Slice& s = form.tiles.slices[i];
       EXPECT_EQ(s.first_word, next_word);
-      next_word += aligned_words(s, kTileHeads);
+      next_word += aligned_words(s);
       for (std::uint32_t r = 0; r < rows_of(s); ++r)
         for (std::uint32_t k = 0; k < elements_of(s); ++k) {
-          const ElementPlace place = element_place(s, kTileHeads, r, k);
-          EXPECT_LT(place.word, s.first_word + words_of(s, kTileHeads));
+          const ElementPlace place = element_place(s, r, k);
+          EXPECT_LT(place.word, s.first_word + words_of(s));
           const auto offset = offset_at(form.tiles.words.data(), place);
           EXPECT_LE(offset, form.tiles.windows[w].size);
           elements += offset < form.tiles.windows[w].size;
@@ -103,7 +103,7 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
       const Slice& s = form.bins.slices[i];
       for (std::uint32_t r = 0; r < rows_of(s); ++r)
         for (std::uint32_t k = 0; k < elements_of(s); ++k) {
-          const auto offset = offset_at(form.bins.words.data(), element_place(s, kBinHeads, r, k));
+          const auto offset = offset_at(form.bins.words.data(), element_place(s, r, k));
           if (offset < bin.size) ++message_read[bin.first_in + offset];
         }
     }

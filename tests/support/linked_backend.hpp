@@ -141,18 +141,19 @@ class LinkedBackend : public Backend<S> {
                   const InputTarget<S>& target) override {
     cpu_->put_inputs(vector, scale, k, target);
   }
-  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const Buffer<S>& jump,
-                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
-                          const InputTarget<S>& next) override {
-    return cpu_->rank_update(update, y, jump, scale, bound, squares, score, next);
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
+                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+    return cpu_->rank_update(update, y, places, jump, scale, bound, squares, score, next);
   }
-  PendingSums walk_update(double c, double restart, const Buffer<double>& y, std::span<const VertexId> rows,
-                          unsigned k, const ExactScale& bound, bool squares, Buffer<S>& walk) override {
-    return cpu_->walk_update(c, restart, y, rows, k, bound, squares, walk);
+  PendingSums walk_update(double c, double restart, const Buffer<double>& y, const RowPlaces& places,
+                          std::span<const VertexId> rows, unsigned k, const ExactScale& bound, bool squares,
+                          Buffer<S>& walk) override {
+    return cpu_->walk_update(c, restart, y, places, rows, k, bound, squares, walk);
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const ExactScale& bound, bool squares,
-                          Buffer<S>& score) override {
-    return cpu_->scale_update(factor, y, bound, squares, score);
+  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
+                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
+    return cpu_->scale_update(factor, y, places, bound, squares, score);
   }
   double max_abs(const Buffer<double>& y) override { return cpu_->max_abs(y); }
   ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {

@@ -7,6 +7,11 @@ import subprocess
 import sys
 
 
+def settings():
+    """What else of the environment device-check.sh was given."""
+    return "".join(f'{name}="{os.environ[name]}" ' for name in ("CHECKS", "KERNELS") if name in os.environ)
+
+
 def main(work, output, program, scales):
     runs = []
     for path in sorted(glob.glob(os.path.join(work, "run-*.json"))):
@@ -25,7 +30,7 @@ def main(work, output, program, scales):
         products = [json.loads(line) for line in file]
     version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
     with open(output, "w", encoding="utf-8") as file:
-        json.dump({"date": datetime.date.today().isoformat(), "command": f'SCALES="{scales}" tools/device-check.sh',
+        json.dump({"date": datetime.date.today().isoformat(), "command": f'{settings()}SCALES="{scales}" tools/device-check.sh',
                    "program": version.splitlines(), "tests": tests, "pagerank": runs,
                    "spmv_ms_median_smallest_largest": products}, file, indent=1)
         file.write("\n")

@@ -106,9 +106,18 @@ void compare(const ReferenceAnswer& answer, const Scores& scores, const Graph& g
   EXPECT_NEAR(largest, answer.largest, allowed) << answer.name;
 }
 
+void let_gpus_go() {
+  LinkedGpus<float>::clear();
+  LinkedGpus<double>::clear();
+}
+
 class ReferenceData : public testing::TestWithParam<ReferenceCase> {
  protected:
   ReferenceData() : reference_(load_reference(GetParam())) {}
+  /// A group of GPUs that has failed may be of no use to the next test.
+  void TearDown() override {
+    if (HasFailure()) let_gpus_go();
+  }
 
   /// Answers whose name starts so.
   Answers answers_for(const std::string& algorithm) const {
@@ -212,10 +221,7 @@ TEST_P(ReferenceData, OnSeveralGpus) {
 }
 
 class GpusAreLetGo : public testing::Environment {
-  void TearDown() override {
-    LinkedGpus<float>::clear();
-    LinkedGpus<double>::clear();
-  }
+  void TearDown() override { let_gpus_go(); }
 };
 const testing::Environment* const gpus_are_let_go = testing::AddGlobalTestEnvironment(new GpusAreLetGo);
 

@@ -37,8 +37,6 @@ struct OperatorBuilder {
     return choose_plan(options.kernel, row_lengths, column_lengths, backend.tiling_limits(), options.table);
   }
 
-  static constexpr std::uint32_t kMostMessageColumns = 61439;
-
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.
   VectorSpace space(std::span<const std::uint64_t> row_lengths, std::vector<std::uint64_t> column_lengths,
                     KernelKind kernel) const {

@@ -5,7 +5,8 @@
 // small enough for the fastest memory, and slices of rows list what to add by 16-bit offsets into
 // it. No sum is added to by two slices, so nothing is atomic and the bits never change.
 //
-// Messages are rounded to S. The value of a row follows from the row and the tiles' borders alone, not from
+// Messages are rounded to S, and so are sums of two elements of an unweighted matrix and of two messages; all
+// else is added in double. The value of a row follows from the row and the tiles' borders alone, not from
 // bins, ranks or devices.
 #pragma once
 #include "kernels/base/host_device.hpp"
@@ -53,9 +54,9 @@ inline constexpr std::uint32_t kPartAlignment = 4;
 ///    else in double), and these pairs in order, in double.
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
-///  - num_words == 0: rows of one element. In a block of 64 of them (the last maybe smaller)
-///  the
-///    lower halves of its words are the first rows, the upper halves the others.
+///  - num_words == 0: rows of one element. In a block of 64 of them (the last maybe smaller) the lower halves
+///  of
+///    its words are the first rows, the upper halves the others.
 struct Slice {
   std::uint64_t first_word = 0;
   std::uint32_t first_out = 0;  ///< the sum of row r goes to message, or entry of the product, first_out + r

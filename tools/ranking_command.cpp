@@ -39,8 +39,9 @@ void RankingCommand::add_solver_options() {
                                {"tile-messages", KernelKind::tile_messages},
                                {"csr", KernelKind::csr}},
                               "matrix format; auto takes the one predicted to be faster");
-  options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
-                             "how scores are stored; sums are in f64, but tile-messages rounds those of tiles");
+  options_.choice<Precision>(
+      "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
+      "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded");
   Choices<std::string> backends;
   for (const std::string& name : backend_names()) backends.push_back({name, name});
   options_.choice<std::string>(

@@ -29,6 +29,11 @@ class CpuMatrix : public Matrix<S> {
   Storage storage_;
 };
 
+/// Products of this backend's matrices are.
+void require_in_order(const RowPlaces& places) {
+  require(places.positions == nullptr, "the CPU's products lie in the order of the rows");
+}
+
 template <class S>
 class CpuBackend : public Backend<S> {
  public:
@@ -68,22 +73,26 @@ class CpuBackend : public Backend<S> {
                     target.slots == nullptr ? nullptr : target.slots->data(), target.count, num_vectors,
                     target.out->data());
   }
-  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces&,
+  PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+    require_in_order(places);
     const VectorSums sums = cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
                                              scale.data(), bound, squares, score.data(), score.size());
     put_inputs(score, &scale, 1, next);
     return PendingSums({sums});
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          const RowPlaces&, std::span<const VertexId> restart_rows, unsigned num_vectors,
-                          const ExactScale& bound, bool squares, Buffer<S>& walk) override {
+                          const RowPlaces& places, std::span<const VertexId> restart_rows,
+                          unsigned num_vectors, const ExactScale& bound, bool squares,
+                          Buffer<S>& walk) override {
+    require_in_order(places);
     return PendingSums(cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors,
                                         bound, squares, walk.data(), walk.size() / num_vectors));
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces&, const ExactScale& bound,
-                          bool squares, Buffer<S>& score) override {
+  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
+                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
+    require_in_order(places);
     return cpu::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
   }
   double max_abs(const Buffer<double>& y) override { return cpu::max_abs(y.data(), y.size()); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/error.hpp"
+
 namespace tessera::cuda {
 namespace {
 
@@ -37,7 +39,7 @@ class Dealer {
       cost_before_.push_back(cost_before_.back() + cost_of(pass.slices[i]));
   }
 
-  /// Blocks of at most this cost, if a slice and its window cost no more.
+  /// Blocks of about this cost at most, if a slice and its window cost no more.
   BlockShares deal(double most) const {
     BlockShares result;
     result.first_of_block.push_back(0);
@@ -134,6 +136,7 @@ class Dealer {
 
 BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes) {
+  require(num_multiprocessors > 0, "slices are dealt to one multiprocessor or more");
   const Dealer dealer(pass, num_warps, input_bytes);
   const std::uint32_t at_once = num_multiprocessors * (kMostWarps / num_warps);
   const double rounds = std::clamp(std::floor(dealer.total() / at_once / kStepsOfBlock), 1.0, kMostRounds);

@@ -181,7 +181,7 @@ struct WarpWork {
       block(position + row * kWords, min(kWarp, s.num_rows - row), kWords, s.first_out + row);
   }
 
-  /// The message of a row of one element: `half` of a word.
+  /// The message of a row of one element.
   __device__ void single(std::uint32_t message, std::uint32_t offset, const S* value) {
     const S x = window[offset];
     if constexpr (kWeighted)

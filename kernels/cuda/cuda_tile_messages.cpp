@@ -74,7 +74,8 @@ class DeviceTileMessages : public Matrix<S> {
       const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
-      tile_shares_.emplace_back(tiles.of(first, end), num_multiprocessors - busy);
+      tile_shares_.emplace_back(tiles.of(first, end),
+                                num_multiprocessors > busy ? num_multiprocessors - busy : 1);
       first = end;
     }
     bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors);

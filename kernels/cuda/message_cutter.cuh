@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/thrust_memory.cuh"
 #include "kernels/messages_build_input.hpp"
 
@@ -51,6 +52,8 @@ struct MessageCutter {
       first = end;
     }
     out_.rows = Memory::joined(rows_);
+    if (out_.rows.size() > kNoVertex)
+      throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     out_.tiles = Memory::joined(tiles_);
     out_.lengths = Memory::joined(lengths_);
     out_.firsts = Memory::joined(firsts_);

@@ -76,9 +76,12 @@ void NcclExchange<S>::wait_for(std::size_t chunk) {
 template <class S>
 void NcclExchange<S>::finish() {
   if (!under_way_) return;
-  group_->wait(begun_, placed_.back());
   under_way_ = false;
-  note_exchange_ended();
+  // Also when waiting fails: the group has ended the exchange then, or abandoned the device's memory.
+  const struct Ended {
+    ~Ended() { note_exchange_ended(); }
+  } ended;
+  group_->wait(begun_, placed_.back());
   float milliseconds = 0;
   TESSERA_CUDA_CALL(cudaEventElapsedTime(&milliseconds, begun_, placed_.back()));
   seconds_ += static_cast<double>(milliseconds) * 1e-3;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/cuda/device_memory.hpp"
 
 namespace tessera::cuda {
 
@@ -54,7 +55,9 @@ struct MemoryTools {
   template <class V>
   static auto as_buffer(V&& vector) {
     using T = typename V::value_type;
-    auto owner = std::make_shared<V>(std::move(vector));
+    const std::shared_ptr<V> owner(new V(std::move(vector)), [](V* all) {
+      if (Derived::may_free()) delete all;
+    });
     T* data = raw(*owner);
     const std::size_t size = owner->size();
     return Buffer<T>(std::shared_ptr<void>(owner), data, size);
@@ -65,11 +68,13 @@ struct HostMemory : MemoryTools<HostMemory> {
   template <class T>
   using Vector = thrust::host_vector<T>;
   static auto policy() { return thrust::host; }
+  static bool may_free() { return true; }
 };
 struct DeviceMemory : MemoryTools<DeviceMemory> {
   template <class T>
   using Vector = thrust::device_vector<T>;
   static auto policy() { return thrust::device; }
+  static bool may_free() { return cuda::may_free(); }
 };
 
 /// The position of the last element of ascending `values` that is not above `value`; values[0] is not.

@@ -143,6 +143,8 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
   for (const Shape& shape : {Shape{3000, 5000, 20, false, 512, 1000}, Shape{3000, 5000, 20, true, 511, 777},
                              Shape{70000, 90000, 6, false, full, full},
                              Shape{2000, 60000, 60, true, full, full}, Shape{1, 40, 5, false, 8, 100},
+                             // more windows than blocks, so that blocks go from one to the next
+                             Shape{100000, 60000, 3, false, 64, 96}, Shape{100000, 60000, 3, true, 63, 96},
                              Shape{40, 1, 1, false, 8, 2}, Shape{9, 20000, 6000, true, full, full}}) {
     const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
     std::vector<VertexId> rows(a.num_rows);

@@ -63,8 +63,8 @@ RankUpdate next_update(const PageRankOptions& options, const Masses& masses, dou
 }
 
 /// p_k = F(p_{k-1}) + e with F a contraction by c and e the rounding of scores (u), of x (2 c u: product
-/// and reciprocal), of weights (c u) and inside the product: |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 -
-/// c).
+/// and reciprocal), of weights (c u) and inside the product:
+/// |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).
 double bound_of_error(const PageRankOptions& options, double last_change, int product_roundings,
                       Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();

@@ -37,7 +37,9 @@ sanitize() {
     check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*:-*Products*'
     check "${tool}_products" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
-      --gtest_filter='DeviceBackend/0.Products*'
+      --gtest_filter='DeviceBackend*.Products*'
+    check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
+      --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed'
   done
 }
 for name in ${CHECKS-tests references sanitizers}; do

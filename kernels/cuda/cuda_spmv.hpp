@@ -73,8 +73,4 @@ template <class S>
 void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
           unsigned num_vectors);
 
-/// Real columns of a tile whose part of x, with the zero slot, fills a block's shared memory.
-template <class S>
-std::uint32_t shared_tile_columns();
-
 }  // namespace tessera::cuda

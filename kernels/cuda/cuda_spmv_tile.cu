@@ -218,12 +218,6 @@ TileSchedule schedule_tiles(const Tile* tiles, std::uint64_t num_tiles, const Wo
 }
 
 template <class S>
-std::uint32_t shared_tile_columns() {
-  // 192 KiB of the 227 that a block may have: what is left serves as L1 for the offsets.
-  return 192 * 1024 / sizeof(S) - 1;
-}
-
-template <class S>
 void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const WarpUnit* units, const S* x,
           double* y, unsigned num_vectors) {
   TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, a.num_rows * num_vectors * sizeof(double)));
@@ -237,7 +231,5 @@ template void spmv(const TileCompositeView<float>&, const HostTile*, const WarpU
                    unsigned);
 template void spmv(const TileCompositeView<double>&, const HostTile*, const WarpUnit*, const double*, double*,
                    unsigned);
-template std::uint32_t shared_tile_columns<float>();
-template std::uint32_t shared_tile_columns<double>();
 
 }  // namespace tessera::cuda

@@ -137,7 +137,11 @@ def check_same_bits(ranks):
                     expected=run(1, *words, "--quiet", "-o", "-", "--backend", "cpu"))
     same_on_all("same bits: pagerank on scale 20", ranks, "pagerank", large_graph(), "--precision", "f32",
                 "--iterations", 20)
-    same_on_all("fewer rows than ranks", ranks, "pagerank", tiny_graph())
+
+
+def check_few_rows(ranks):
+    for words in (("pagerank",), ("hits",), ("rwr", "--query", "a")):
+        same_on_all(f"fewer rows than ranks: {words[0]}", ranks, words[0], tiny_graph(), *words[1:])
 
 
 def check_repeats(ranks):
@@ -240,7 +244,8 @@ def measure(scale, ranks):
 
 
 GROUPS = {
-    "bits": [check_same_bits, check_report],
+    "bits": [check_same_bits],
+    "few": [check_few_rows, check_report],
     "shared": [lambda ranks: check_shared_gpu([results["gpus"]])],
     "lost": [check_lost_ranks],
     "repeats": [check_repeats, check_start_and_stop],

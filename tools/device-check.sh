@@ -7,6 +7,7 @@
 #
 # In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
 # which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
+# A second call adds to the file of the first.
 # Exits with 1 when a test or a sanitizer fails; the JSON is written all the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,7 +52,7 @@ for name in ${CHECKS-tests references sanitizers}; do
   esac
 done
 
-for scale in ${SCALES:-20 22 24}; do
+for scale in ${SCALES-20 22 24}; do
   "$program" generate rmat --scale "$scale" --edge-factor 16 --seed 1 -o "$work/g.tsr" --quiet
   for kernel in ${KERNELS:-tile-messages tile-composite csr}; do
     for precision in f32 f64; do
@@ -61,7 +62,7 @@ for scale in ${SCALES:-20 22 24}; do
   done
 done
 # shellcheck disable=SC2086  # a list of numbers
-"$build/bin/spmv_bench" ${SCALES:-20 22 24} >"$work/spmv.jsonl"
+"$build/bin/spmv_bench" ${SCALES-20 22 24} >"$work/spmv.jsonl"
 mkdir -p "$output"
-python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES:-20 22 24}"
+python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES-20 22 24}"
 exit "$status"

@@ -144,7 +144,7 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
                              Shape{70000, 90000, 6, false, full, full},
                              Shape{2000, 60000, 60, true, full, full}, Shape{1, 40, 5, false, 8, 100},
                              // more windows than blocks, so that blocks go from one to the next
-                             Shape{100000, 60000, 3, false, 64, 96}, Shape{100000, 60000, 3, true, 63, 96},
+                             Shape{100000, 60000, 3, false, 64, 256}, Shape{100000, 60000, 3, true, 63, 256},
                              Shape{40, 1, 1, false, 8, 2}, Shape{9, 20000, 6000, true, full, full}}) {
     const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
     std::vector<VertexId> rows(a.num_rows);
@@ -155,7 +155,10 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
     const ColumnOrder narrow = order_columns_by_length(a.column_lengths(), limits.tile_columns,
                                                        limits.max_dense_tiles, Remainder::narrow);
     for (const unsigned k : {1u, 3u, 32u}) {
-      for (const KernelKind kind : {KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr})
+      for (const KernelKind kind : {KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr}) {
+        SCOPED_TRACE(testing::Message()
+                     << shape.rows << " x " << shape.cols << (shape.weighted ? ", weighted" : "")
+                     << ", kernel " << static_cast<int>(kind) << ", vectors " << k);
         this->expect_same([&](Backend<S>& backend) {
           const auto matrix =
               kind == KernelKind::tile_composite ? backend.make_matrix(build_tile_composite<S>(
@@ -174,6 +177,7 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
           if (places.positions == nullptr) return this->get(backend, y);
           return in_order(this->get(backend, y), this->get(backend, *places.positions), k);
         });
+      }
     }
   }
 }

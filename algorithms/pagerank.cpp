@@ -1,5 +1,6 @@
 #include "algorithms/pagerank.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -72,6 +73,44 @@ double bound_of_error(const PageRankOptions& options, double last_change, int pr
   return (c * last_change + (1 + (3 + product_roundings) * c) * unit_roundoff(precision)) / (1 - c);
 }
 
+/// This rank's rows without any link. Where the surfer starts and jumps anywhere alike they share one score,
+/// which is kept once; else there are none here, and they go through the steps as all others.
+template <class S>
+class UnconnectedRows {
+ public:
+  UnconnectedRows(const SpmvOperator<S>& op, const PageRankOptions& options)
+      : count_(options.start.empty() && options.personalization.empty()
+                   ? op.num_local_rows() - op.num_connected_rows()
+                   : 0),
+        score_(static_cast<S>(1.0 / static_cast<double>(op.num_rows()))) {}
+
+  std::uint64_t count() const { return count_; }
+  S score() const { return score_; }
+
+  /// What the device does for its rows: steps, and adds to the step's sums.
+  void step(const RankUpdate& update, bool squares, VectorSums& sums) {
+    if (count_ == 0) return;
+    const S stored = static_cast<S>(update.constant);
+    const double change = std::abs(static_cast<double>(stored) - static_cast<double>(score_));
+    add(change, sums.change_l1);
+    if (squares) add(change * change, sums.change_squares);
+    sums.change_max = std::max(sums.change_max, change);
+    add(static_cast<double>(stored), sums.total);
+    add(static_cast<double>(stored), sums.dangling);
+    score_ = stored;
+  }
+
+ private:
+  template <int kFolds>
+  void add(double term, FoldedSum<kFolds>& sum) const {
+    FoldedSum<kFolds> terms;
+    kScoreScale.add(term, terms);
+    sum += terms *= count_;
+  }
+  std::uint64_t count_;
+  S score_;
+};
+
 /// Once the inputs of this rank are where they are sent from.
 template <class S>
 void start_product(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
@@ -95,7 +134,9 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   const std::vector<double> start = options.start.empty() ? jump_to : normalized(options.start, n, "start");
   const Buffer<S> scale = op.to_local(host_scale);
   const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
+  UnconnectedRows<S> unconnected(op, options);
   Buffer<S> score = op.to_local(start), x = op.make_x();
+  score.truncate(score.size() - unconnected.count());
   Buffer<double> y = op.make_y();
   Masses masses = masses_of<S>(start, host_scale);
 
@@ -111,6 +152,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
                                               options.stop.norm == Norm::l2, score, op.input_target(x));
     if (ahead) start_product(op, x, y);
     VectorSums sums = pending.take().front();
+    unconnected.step(update, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, op.comm());
     masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
     done = stop.done(change_of(options.stop.norm, sums, kScoreScale), result.report);
@@ -121,7 +163,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
     if (!ahead && !done) start_product(op, x, y);
   }
   op.wait_for_inputs();
-  result.scores = op.to_original(score);
+  result.scores = op.to_original(score, 1, 0, unconnected.score());
   result.sum = masses.total;
   result.error_bound =
       bound_of_error(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());

@@ -23,8 +23,15 @@ class WalkBlock {
       walks_.push_back({q, StopTest(options.stop, precision_of<S>())});
       restart_rows_.push_back(op.local_index(queries[q]));
     }
+    const auto is_unconnected = [&](VertexId row) {
+      return row != kNoVertex && row >= op.num_connected_rows();
+    };
+    // No walk comes to a row without links, if none starts there.
+    num_rows_ = std::any_of(restart_rows_.begin(), restart_rows_.end(), is_unconnected)
+                    ? op.num_local_rows()
+                    : op.num_connected_rows();
     const std::uint64_t k = walks_.size();
-    std::vector<S> start(op.num_local_rows() * k, S{0});
+    std::vector<S> start(num_rows_ * k, S{0});
     for (std::size_t q = 0; q < k; ++q)
       if (restart_rows_[q] != kNoVertex) start[restart_rows_[q] * k + q] = S{1};
     walk_ = op.backend().template allocate<S>(start.size());
@@ -65,7 +72,7 @@ class WalkBlock {
   std::span<RwrResult> results_;
   std::vector<Walk> walks_;
   std::vector<VertexId> restart_rows_;
-  std::uint64_t num_slots_ = 0, num_products_ = 0;
+  std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_;
   Buffer<double> y_;
 };
@@ -120,11 +127,11 @@ void WalkBlock<S>::finish(unsigned q) {
 
 template <class S>
 void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
-  const std::uint64_t num_rows = op_.num_local_rows(), k = kept.size();
-  spare_.truncate(num_rows * k);
+  const std::uint64_t k = kept.size();
+  spare_.truncate(num_rows_ * k);
   op_.backend().select_vectors(walk_, num_vectors(), kept, spare_);
   walk_.swap(spare_);
-  spare_.truncate(num_rows * k);
+  spare_.truncate(num_rows_ * k);
   y_.truncate(num_products_ * k);
   x_.truncate(num_slots_ * k);
   // Slots and rows have moved: what must be 0 lies elsewhere now.

@@ -169,12 +169,12 @@ Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
 }
 
 template <class S>
-std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors,
-                                                 unsigned q) const {
+std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors, unsigned q,
+                                                 S rest) const {
   std::vector<S> host(local.size());
   backend_->download(local.data(), host.data(), local.size_bytes());
-  std::vector<S> mine(num_local_rows()), all(num_rows());
-  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = host[i * num_vectors + q];
+  std::vector<S> mine(num_local_rows(), rest), all(num_rows());
+  for (std::size_t i = 0; i < host.size() / num_vectors; ++i) mine[i] = host[i * num_vectors + q];
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()));
   for (int r = 0; r < comm_->size(); ++r) counts[r] = rows_->of_rank(r).size();
   all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);

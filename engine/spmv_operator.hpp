@@ -60,6 +60,10 @@ class SpmvOperator {
   double exchange_seconds() const;
   std::uint64_t num_rows() const { return rows_->vertices.size(); }  ///< of the whole matrix
   std::uint64_t num_local_rows() const { return rows_->of_rank(comm_->rank()).size(); }
+  /// Local rows behind these have no elements and are no inputs: links neither enter nor leave them.
+  std::uint64_t num_connected_rows() const {
+    return rows_->connected[static_cast<std::size_t>(comm_->rank())];
+  }
   std::uint64_t num_local_inputs() const { return inputs_->of_rank(comm_->rank()).size(); }
   /// Vertex of each local row, in local order.
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
@@ -88,8 +92,10 @@ class SpmvOperator {
 
   /// This rank's rows of a vector in original order (size num_rows), as backend memory.
   Buffer<S> to_local(std::span<const double> original) const;
-  /// All rows of vector q of a local block, in original order, the same on every rank; collective.
-  std::vector<double> to_original(const Buffer<S>& local, unsigned num_vectors = 1, unsigned q = 0) const;
+  /// All rows of vector q of a local block, in original order, the same on every rank; collective. Last rows
+  /// that `local` leaves out are `rest`.
+  std::vector<double> to_original(const Buffer<S>& local, unsigned num_vectors = 1, unsigned q = 0,
+                                  S rest = 0) const;
   /// Local index of `row`, or kNoVertex when another rank has it.
   VertexId local_index(VertexId row) const;
 

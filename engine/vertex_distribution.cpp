@@ -3,20 +3,22 @@
 namespace tessera {
 namespace {
 
-/// All vertices by slot, those without a slot last, by id.
-std::vector<VertexId> vertices_by_slot(const ColumnOrder& columns) {
+/// All vertices by slot; then, by id, those without a slot that are rows with elements, then the others.
+std::vector<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths,
+                                       const ColumnOrder& columns) {
   const std::uint64_t n = columns.slot_of_column.size();
   std::vector<VertexId> vertex_of_slot(columns.num_slots, kNoVertex);
-  std::vector<VertexId> without_slot;
+  std::vector<VertexId> without_slot, unconnected;
   for (std::uint64_t v = 0; v < n; ++v) {
     const VertexId slot = columns.slot_of_column[v];
     if (slot == kNoVertex)
-      without_slot.push_back(static_cast<VertexId>(v));
+      (row_lengths[v] > 0 ? without_slot : unconnected).push_back(static_cast<VertexId>(v));
     else
       vertex_of_slot[slot] = static_cast<VertexId>(v);
   }
   std::erase(vertex_of_slot, kNoVertex);
   vertex_of_slot.insert(vertex_of_slot.end(), without_slot.begin(), without_slot.end());
+  vertex_of_slot.insert(vertex_of_slot.end(), unconnected.begin(), unconnected.end());
   return vertex_of_slot;
 }
 
@@ -28,7 +30,8 @@ VertexDistribution distribute_vertices(std::span<const std::uint64_t> row_length
   VertexDistribution result;
   result.first_of_rank.assign(static_cast<std::size_t>(num_ranks) + 1, 0);
   result.with_slot.assign(static_cast<std::size_t>(num_ranks), 0);
-  std::vector<VertexId> ordered = vertices_by_slot(columns);
+  result.connected.assign(static_cast<std::size_t>(num_ranks), 0);
+  std::vector<VertexId> ordered = vertices_by_slot(row_lengths, columns);
   std::vector<std::uint32_t> owner(num_ranks == 1 ? 0 : n, 0);
   if (num_ranks > 1) {
     const RowPartition partition = bitonic_partition(row_lengths, num_ranks);
@@ -39,7 +42,9 @@ VertexDistribution distribute_vertices(std::span<const std::uint64_t> row_length
   auto owner_of = [&](VertexId v) { return num_ranks == 1 ? 0u : owner[v]; };
   for (VertexId v : ordered) {
     ++result.first_of_rank[owner_of(v) + 1];
-    if (columns.slot_of_column[v] != kNoVertex) ++result.with_slot[owner_of(v)];
+    const bool has_slot = columns.slot_of_column[v] != kNoVertex;
+    if (has_slot) ++result.with_slot[owner_of(v)];
+    if (has_slot || row_lengths[v] > 0) ++result.connected[owner_of(v)];
   }
   for (int r = 0; r < num_ranks; ++r) result.first_of_rank[r + 1] += result.first_of_rank[r];
   if (num_ranks == 1) {

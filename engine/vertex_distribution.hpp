@@ -10,11 +10,13 @@
 namespace tessera {
 
 /// "Local order" of every rank: its vertices by their slot in `columns` (so that moving a result into the
-/// next x is a sequential pass), vertices without a slot last, by id.
+/// next x is a sequential pass), then, by id, those without a slot that are rows with elements, then those
+/// that are neither.
 struct VertexDistribution {
   std::vector<VertexId> vertices;            ///< all vertices, rank after rank, each in local order
   std::vector<std::uint64_t> first_of_rank;  ///< num_ranks + 1 positions in `vertices`
   std::vector<std::uint64_t> with_slot;      ///< of each rank's vertices, how many have a slot
+  std::vector<std::uint64_t> connected;      ///< how many have a slot, or elements as a row
   PartitionBalance balance;
 
   std::span<const VertexId> of_rank(int rank) const {

@@ -23,6 +23,11 @@ struct FoldedSum {
     for (int f = 0; f < kFolds; ++f) limbs[f] += other.limbs[f];
     return *this;
   }
+  /// As if every term had been added `times` times; below 2^32.
+  FoldedSum& operator*=(std::uint64_t times) {
+    for (int f = 0; f < kFolds; ++f) limbs[f] *= static_cast<std::int64_t>(times);
+    return *this;
+  }
   bool operator==(const FoldedSum&) const = default;
 };
 

@@ -86,6 +86,29 @@ TEST(PageRank, EachRuleSolvesItsLinearSystem) {
     }
 }
 
+TEST(PageRank, VerticesWithoutLinksHaveTheBitsOfAStepOfTheirOwn) {
+  // Half of the vertices have no link. A start that is given keeps each of their scores by itself.
+  OracleGraph oracle = random_oracle_graph(11, 60, 150, false);
+  oracle.num_vertices = 120;
+  const Graph graph = graph_of(oracle, false);
+  for (const Dangling rule :
+       {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf})
+      for (const int ranks : {1, 3, 7}) {
+        PageRankOptions options = options_with(0.85, steps(20));
+        options.dangling = rule;
+        options.stop.norm = norm;
+        const PageRankResult together = run_pagerank<float>(graph, options, {.ranks = ranks});
+        options.start.assign(120, 1.0);
+        const PageRankResult each = run_pagerank<float>(graph, options, {.ranks = ranks});
+        EXPECT_EQ(together.scores, each.scores);
+        EXPECT_EQ(together.sum, each.sum);
+        EXPECT_EQ(together.report.residual_history, each.report.residual_history);
+        EXPECT_GT(together.scores[119], 0);
+        EXPECT_EQ(together.scores[119], together.scores[60]);
+      }
+}
+
 TEST(PageRank, TheErrorBoundHoldsAtEveryTolerance) {
   const OracleGraph oracle = random_oracle_graph(3, 50, 300, false);
   const Graph graph = graph_of(oracle, false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 namespace tessera {
 namespace {
@@ -27,9 +28,16 @@ TEST_P(VertexDistributionRanks, GivesEveryVertexToOneRankInSlotOrder) {
   EXPECT_EQ(all, expected);
   for (int r = 0; r < GetParam(); ++r) {
     const auto mine = d.of_rank(r);
-    EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end(), [&](VertexId a, VertexId b) {
-      return std::pair(order.slot_of_column[a], a) < std::pair(order.slot_of_column[b], b);
-    }));
+    const auto place = [&](VertexId v) {
+      const VertexId slot = order.slot_of_column[v];
+      return std::tuple(slot, slot == kNoVertex && rows[v] == 0, v);
+    };
+    EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end(),
+                               [&](VertexId a, VertexId b) { return place(a) < place(b); }));
+    const auto connected = std::count_if(mine.begin(), mine.end(), [&](VertexId v) {
+      return order.slot_of_column[v] != kNoVertex || rows[v] > 0;
+    });
+    EXPECT_EQ(static_cast<std::uint64_t>(connected), d.connected[r]);
     const auto slots = std::count_if(mine.begin(), mine.end(),
                                      [&](VertexId v) { return order.slot_of_column[v] != kNoVertex; });
     EXPECT_EQ(static_cast<std::uint64_t>(slots), d.with_slot[r]);

@@ -59,6 +59,16 @@ TEST(ExactSum, CancellationLeavesTheSmallTerm) {
   EXPECT_EQ(scale.value(sum), 0x1p-70);
 }
 
+TEST(ExactSum, OneTermManyTimesIsTheSumOfAllOfThem) {
+  const ExactScale scale(2.0);
+  for (const double value : {0.0, 1.0 / 3, -0x1.fffffp-30, 1.9}) {
+    ExactSum once;
+    scale.add(value, once);
+    once *= 1000;
+    EXPECT_EQ(once, sum_of<ExactSum>(std::vector<double>(1000, value), scale));
+  }
+}
+
 TEST(WideExactSum, KeepsSquaresOfTinyNumbers) {
   const ExactScale scale(4.0);
   ExactSum narrow;

@@ -166,7 +166,11 @@ struct OperatorBuilder {
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
     const TilingLimits limits = backend.tiling_limits();
-    const std::uint32_t bin = limits.bin_messages / (csr.num_nonzeros() < limits.bin_nonzeros ? 2 : 1);
+    BinLimits bins = limits.bins;
+    if (csr.num_nonzeros() < limits.bin_nonzeros) {
+      bins.most_messages /= 2;
+      bins.at_once *= 2;
+    }
     if (options.pack_on_device) {
       const auto& tiles = columns.tiles;
       op.matrix_ = backend.pack_messages(
@@ -176,12 +180,12 @@ struct OperatorBuilder {
            .tiles = tiles,
            .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
            .num_slots = op.x_size_,
-           .bin_messages = bin,
+           .bins = bins,
            .parts = parts},
           op.exchange_, packing);
       if (op.matrix_ != nullptr) return;
     }
-    auto matrix = build_tile_messages<S>(csr, rows, columns, bin, parts);
+    auto matrix = build_tile_messages<S>(csr, rows, columns, bins, parts);
     packing = matrix.stats;
     op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);
   }

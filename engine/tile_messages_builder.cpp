@@ -48,15 +48,14 @@ template <class S>
 class Builder {
  public:
   Builder(const CsrView<double>& csr, std::span<const VertexId> rows, const ColumnOrder& columns,
-          std::uint32_t bin_messages)
+          const BinLimits& bin_limits)
       : csr_(csr),
         rows_(rows),
         columns_(columns),
-        bin_messages_(bin_messages),
+        bin_limits_(bin_limits),
         pieces_(cut_rows<S>(csr, rows, columns)),
         tiles_(columns.tiles.size()) {
     for (const Tile& tile : columns.tiles) require(!tile.wide, "tile-messages has no wide tile");
-    require(bin_messages <= 65535, "a bin has at most 65,535 messages");
     result_.num_rows = rows.size();
     result_.num_slots = columns.num_slots;
   }
@@ -93,39 +92,29 @@ class Builder {
   }
 
   void count_messages() {
-    counts_.assign(rows_.size(), 0);
-    for (const TileCells& tile : tiles_)
+    first_message_.assign(rows_.size() + 1, 0);
+    std::uint64_t total = 0;
+    for (const TileCells& tile : tiles_) {
+      total += tile.messages.size();
 #pragma omp parallel for schedule(static)
       for (std::size_t i = 0; i < tile.messages.size(); ++i) {
 #pragma omp atomic
-        ++counts_[tile.messages[i].row];
+        ++first_message_[tile.messages[i].row + 1];
       }
-  }
-
-  /// Whole rows, in local order, while they fit.
-  void make_bins() {
-    std::uint64_t in_bin = 0;
-    first_row_.push_back(0);
-    std::vector<std::uint32_t> sizes;
-    for (std::uint64_t row = 0; row < rows_.size(); ++row) {
-      if (counts_[row] > bin_messages_)
-        throw ResourceError("a row has elements in " + std::to_string(counts_[row]) +
-                            " tiles, expected at most " + std::to_string(bin_messages_) +
-                            "; use --kernel csr");
-      if (in_bin + counts_[row] > bin_messages_) {
-        first_row_.push_back(row);
-        sizes.push_back(static_cast<std::uint32_t>(in_bin));
-        in_bin = 0;
-      }
-      in_bin += counts_[row];
     }
-    first_row_.push_back(rows_.size());
-    sizes.push_back(static_cast<std::uint32_t>(in_bin));
-    result_.bins.windows = Buffer<Window>(sizes.size() + 1);
+    if (total >= kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+    std::partial_sum(first_message_.begin(), first_message_.end(), first_message_.begin());
+  }
+  std::uint32_t count_of(std::uint64_t row) const { return first_message_[row + 1] - first_message_[row]; }
+
+  void make_bins() {
+    first_row_ = cut_bins(first_message_, bin_limits_);
+    result_.bins.windows = Buffer<Window>(num_bins() + 1);
     std::uint64_t next = 0;
-    for (std::size_t b = 0; b < sizes.size(); ++b) {
-      result_.bins.windows[b] = {.first_in = next, .size = sizes[b]};
-      next += (sizes[b] + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+    for (std::size_t b = 0; b < num_bins(); ++b) {
+      const std::uint32_t size = first_message_[first_row_[b + 1]] - first_message_[first_row_[b]];
+      result_.bins.windows[b] = {.first_in = next, .size = size};
+      next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
     }
     result_.num_messages = next;
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
@@ -231,11 +220,11 @@ class Builder {
 
   void rank_rows(std::uint64_t b, BinSlices& bin) const {
     for (std::uint64_t row = first_row_[b]; row < first_row_[b + 1]; ++row)
-      if (counts_[row] > 0) bin.rows.push_back(static_cast<VertexId>(row));
+      if (count_of(row) > 0) bin.rows.push_back(static_cast<VertexId>(row));
     std::stable_sort(bin.rows.begin(), bin.rows.end(),
-                     [&](VertexId u, VertexId v) { return counts_[u] > counts_[v]; });
+                     [&](VertexId u, VertexId v) { return count_of(u) > count_of(v); });
     each_slice(
-        bin.rows.size(), [&](std::uint64_t i) { return counts_[bin.rows[i]]; }, 0, bin.num_words,
+        bin.rows.size(), [&](std::uint64_t i) { return count_of(bin.rows[i]); }, 0, bin.num_words,
         [&](const Slice& slice, std::uint64_t) { bin.slices.push_back(slice); });
   }
 
@@ -243,9 +232,9 @@ class Builder {
     SlicePass<S>& pass = result_.bins;
     const Window& window = pass.windows[b];
     // The bin's messages by row; tiles ascend, so each row's are in order.
-    std::vector<std::uint32_t> next(first_row_[b + 1] - first_row_[b] + 1, 0);
-    for (std::size_t i = 0; i + 1 < next.size(); ++i) next[i + 1] = next[i] + counts_[first_row_[b] + i];
-    const std::vector<std::uint32_t> first = next;
+    const std::uint32_t* first = first_message_.data() + first_row_[b];
+    std::vector<std::uint32_t> next(first_row_[b + 1] - first_row_[b]);
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] = first[i] - first[0];
     std::vector<std::uint16_t> places(window.size);
     for (const auto& [t, cell] : cells_of_bin_[b])
       for (std::uint64_t i = 0; i < cell->count; ++i) {
@@ -260,10 +249,10 @@ class Builder {
       slice.first_out += static_cast<std::uint32_t>(first_product);
       fill_slice_gap(slice, pass.words.data());
       for (std::uint32_t r = 0; r < rows_of(slice); ++r, ++row) {
-        const std::uint16_t* from = places.data() + first[*row - first_row_[b]];
+        const std::uint16_t* from = places.data() + first[*row - first_row_[b]] - first[0];
         result_.row_positions[*row] = slice.first_out + r;
         fill_slice_row(
-            slice, r, counts_[*row], window.size, [&](std::uint32_t k) { return from[k]; },
+            slice, r, count_of(*row), window.size, [&](std::uint32_t k) { return from[k]; },
             pass.words.data());
       }
       *out++ = slice;
@@ -291,11 +280,11 @@ class Builder {
   const CsrView<double>& csr_;
   std::span<const VertexId> rows_;
   const ColumnOrder& columns_;
-  const std::uint32_t bin_messages_;
+  const BinLimits bin_limits_;
   RowPieces<S> pieces_;
   std::vector<TileCells> tiles_;
-  std::vector<std::uint32_t> counts_;     // messages of each row
-  std::vector<std::uint64_t> first_row_;  // of each bin, and the end
+  std::vector<std::uint32_t> first_message_;  // of each row, and the end, as if there were no bins
+  std::vector<std::uint64_t> first_row_;      // of each bin, and the end
   std::vector<std::vector<CellOfBin>> cells_of_bin_;
   TileMessages<S> result_;
 };
@@ -304,9 +293,9 @@ class Builder {
 
 template <class S>
 TileMessages<S> build_tile_messages(const CsrView<double>& csr, std::span<const VertexId> rows,
-                                    const ColumnOrder& columns, std::uint32_t bin_messages,
+                                    const ColumnOrder& columns, const BinLimits& bins,
                                     std::span<const WindowPart> parts) {
-  TileMessages<S> result = Builder<S>(csr, rows, columns, bin_messages).run();
+  TileMessages<S> result = Builder<S>(csr, rows, columns, bins).run();
   if (parts.empty()) return result;
   require(!columns.tiles.empty() && parts.size() % columns.tiles.size() == 0, "every tile has as many parts");
   result.tiles.parts = Buffer<WindowPart>(parts.size());
@@ -319,10 +308,10 @@ TileMessages<S> build_tile_messages(const CsrView<double>& csr, std::span<const 
 }
 
 template TileMessages<float> build_tile_messages(const CsrView<double>&, std::span<const VertexId>,
-                                                 const ColumnOrder&, std::uint32_t,
+                                                 const ColumnOrder&, const BinLimits&,
                                                  std::span<const WindowPart>);
 template TileMessages<double> build_tile_messages(const CsrView<double>&, std::span<const VertexId>,
-                                                  const ColumnOrder&, std::uint32_t,
+                                                  const ColumnOrder&, const BinLimits&,
                                                   std::span<const WindowPart>);
 
 }  // namespace tessera

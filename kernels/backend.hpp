@@ -14,6 +14,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/exchange.hpp"
+#include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
@@ -27,9 +28,8 @@ struct TilingLimits {
   std::uint32_t warp_width = 0;                       ///< rows or elements are padded to a multiple of this
   std::uint32_t max_active_warps = 0;                 ///< workloads that run at once (paper, algorithm 3)
   std::uint32_t max_dense_tiles = ~std::uint32_t{0};  ///< where each tile has a price of its own
-  /// tile-messages: messages of a bin, at most; half as many for matrices below bin_nonzeros.
-  std::uint32_t bin_messages = 65535;
-  EdgeOffset bin_nonzeros = 0;
+  BinLimits bins = {};            ///< tile-messages; for matrices below bin_nonzeros bins of half the size,
+  EdgeOffset bin_nonzeros = 0;    ///< twice as many at once
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 };

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels/csr_view.hpp"
+#include "kernels/message_bins.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "kernels/tile_messages_view.hpp"
 
@@ -16,7 +17,7 @@ struct MessagesBuildInput {
   std::span<const Tile> tiles;               ///< narrow; tile t begins at slot t * tile_stride
   std::uint64_t tile_stride = 0;
   std::uint64_t num_slots = 0;  ///< length of x
-  std::uint32_t bin_messages = 0;
+  BinLimits bins;
   std::span<const WindowPart> parts;  ///< as in build_tile_messages
   /// Sent to the device at a time, but for longer rows; 0: as many as take less memory than the result.
   std::uint64_t chunk_elements = 0;

@@ -103,7 +103,7 @@ class CudaBackend : public Backend<S> {
             .warp_width = 32,
             .max_active_warps = 4096,
             .max_dense_tiles = 12,
-            .bin_messages = cuda::window_elements<S>(),
+            .bins = {.most_messages = cuda::window_elements<S>(), .at_once = 132, .least_messages = 512},
             .bin_nonzeros = std::uint64_t{1} << 27,
             .value_bytes = sizeof(S),
             .prefers_messages = true};

@@ -48,57 +48,28 @@ struct MessagesBuild {
     return std::move(result_);
   }
 
-  /// Whole rows, in order, while they fit: every row's next bin at once, then one walk from bin to bin.
+  /// Windows of pass 2, on the host: bins are few.
   void make_bins() {
-    const std::uint64_t num_rows = in_.rows.size(), capacity = in_.bin_messages;
+    const std::uint64_t num_rows = in_.rows.size();
     row_first_.resize(num_rows + 1);
     thrust::lower_bound(messages_.rows.begin(), messages_.rows.end(), thrust::counting_iterator<VertexId>(0),
                         thrust::counting_iterator<VertexId>(static_cast<VertexId>(num_rows + 1)),
                         row_first_.begin());
-    const std::uint32_t* row_first = Memory::raw(row_first_);
-    Vector<std::uint32_t> nexts(num_rows);
-    std::uint32_t* next = Memory::raw(nexts);
-    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t row) {
-      next[row] =
-          static_cast<std::uint32_t>(last_not_above(row_first, num_rows + 1, row_first[row] + capacity));
-    });
-    const std::uint64_t most = 2 * messages_.rows.size() / capacity + 2;
-    Vector<std::uint32_t> found(most, 0);
-    Vector<std::uint64_t> counts(1, 0);
-    std::uint32_t* bin = Memory::raw(found);
-    std::uint64_t* count = Memory::raw(counts);
-    Memory::each(1, [=] __host__ __device__(std::uint64_t) {
-      std::uint64_t b = 0;
-      for (std::uint64_t row = 0; b == 0 || row < num_rows; row = num_rows == 0 ? 1 : next[row]) {
-        if (b > 0 && next[row] == row) break;  // a row that no bin holds
-        bin[b++] = static_cast<std::uint32_t>(row);
-        if (num_rows == 0 || next[row] == row) break;
-      }
-      *count = b;
-    });
-    const std::uint64_t num_bins = counts[0];
-    bin_rows_.assign(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(num_bins));
-    bin_rows_.push_back(static_cast<std::uint32_t>(num_rows));
-    number_bins();
-  }
-
-  /// Windows of pass 2, on the host: bins are few.
-  void number_bins() {
-    const thrust::host_vector<std::uint32_t> first_row = bin_rows_;
-    Vector<std::uint32_t> firsts(bin_rows_.size());
-    thrust::gather(bin_rows_.begin(), bin_rows_.end(), row_first_.begin(), firsts.begin());
-    const thrust::host_vector<std::uint32_t> first_message = firsts;
+    const thrust::host_vector<std::uint32_t> before = row_first_;
+    const std::vector<std::uint64_t> first_row = cut_bins({before.data(), before.size()}, in_.bins);
+    std::vector<std::uint32_t> first_message;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b + 1 < first_row.size(); ++b) {
-      const std::uint32_t size = first_message[b + 1] - first_message[b];
-      if (size > in_.bin_messages)
-        throw ResourceError("a row has elements in more tiles than a bin has messages; use --kernel csr");
+      first_message.push_back(before[first_row[b]]);
+      const std::uint32_t size = before[first_row[b + 1]] - first_message[b];
       bin_windows_.push_back({.first_in = next, .size = size});
       next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
     }
+    first_message.push_back(before.back());
     bin_windows_.push_back({});
     result_.num_messages = next;
-    bin_messages_ = firsts;
+    bin_rows_.assign(first_row.begin(), first_row.end());
+    bin_messages_.assign(first_message.begin(), first_message.end());
   }
 
   void sort_messages() {

@@ -164,8 +164,9 @@ TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
               kind == KernelKind::tile_composite ? backend.make_matrix(build_tile_composite<S>(
                                                        a.view(), rows, columns, limits, default_perf_table()))
               : kind == KernelKind::tile_messages
-                  ? backend.make_matrix(build_tile_messages<S>(a.view(), rows, narrow, shape.bin_messages),
-                                        nullptr)
+                  ? backend.make_matrix(
+                        build_tile_messages<S>(a.view(), rows, narrow, {.most_messages = shape.bin_messages}),
+                        nullptr)
                   : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
           const Buffer<S> on_backend =
               this->put(backend, random_x<S>(kind == KernelKind::tile_messages ? narrow : columns, k));

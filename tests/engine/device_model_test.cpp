@@ -14,8 +14,11 @@ namespace tessera {
 namespace {
 
 constexpr DeviceWork kWork{.num_rows = 1e6, .num_columns = 1e6, .num_nonzeros = 1e8, .num_messages = 1e7};
-constexpr TilingLimits kGpuLimits{
-    .tile_columns = 1023, .warp_width = 32, .bin_messages = 1023, .value_bytes = 4, .prefers_messages = true};
+constexpr TilingLimits kGpuLimits{.tile_columns = 1023,
+                                  .warp_width = 32,
+                                  .bins = {.most_messages = 1023},
+                                  .value_bytes = 4,
+                                  .prefers_messages = true};
 
 TEST(DeviceModel, MoreOfAnythingCostsMore) {
   for (double DeviceWork::*part :
@@ -57,8 +60,7 @@ TEST(DeviceModel, PredictedMessagesAreNearThoseOfAnRmatGraph) {
   const ColumnOrder order =
       order_columns_by_length(columns, kGpuLimits.tile_columns, ~std::uint32_t{0}, Remainder::narrow);
   const VertexDistribution all = distribute_vertices(rows, order, 1);
-  const auto form =
-      build_tile_messages<float>(graph.in_edges(), all.of_rank(0), order, kGpuLimits.bin_messages);
+  const auto form = build_tile_messages<float>(graph.in_edges(), all.of_rank(0), order, kGpuLimits.bins);
   EXPECT_EQ(plan.num_dense_tiles, order.tiles.size());
   EXPECT_NEAR(plan.predicted_messages, static_cast<double>(form.stats.num_row_pieces),
               0.25 * static_cast<double>(form.stats.num_row_pieces));

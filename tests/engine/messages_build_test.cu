@@ -77,15 +77,17 @@ void check(const Shape& shape, unsigned seed) {
   std::iota(rows.rbegin(), rows.rend(), VertexId{0});  // any order
   const ColumnOrder columns =
       order_columns_by_length(a.column_lengths(), shape.tile_columns, ~0u, Remainder::narrow);
-  const auto expected = build_tile_messages<S>(a.view(), rows, columns, shape.bin_messages);
-  const MessagesBuildInput input{.csr = a.view(),
-                                 .rows = rows,
-                                 .slot_of_column = columns.slot_of_column.data(),
-                                 .tiles = columns.tiles,
-                                 .tile_stride = shape.tile_columns + 1,
-                                 .num_slots = columns.num_slots,
-                                 .bin_messages = shape.bin_messages,
-                                 .chunk_elements = shape.chunk_elements};
+  const auto expected = build_tile_messages<S>(
+      a.view(), rows, columns, {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20});
+  const MessagesBuildInput input{
+      .csr = a.view(),
+      .rows = rows,
+      .slot_of_column = columns.slot_of_column.data(),
+      .tiles = columns.tiles,
+      .tile_stride = shape.tile_columns + 1,
+      .num_slots = columns.num_slots,
+      .bins = {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20},
+      .chunk_elements = shape.chunk_elements};
   expect_same(cuda::MessagesBuild<cuda::HostMemory, S>(input).run(), expected, false);
   if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
 }
@@ -100,14 +102,15 @@ TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
   for (int rank = 0; rank < 3; ++rank) {
     const TileExchange exchange = plan_tile_exchange(distribution, order, rank, kChunks);
     const auto rows = distribution.of_rank(rank);
-    const auto expected = build_tile_messages<float>(a.view(), rows, exchange.columns, 100, exchange.parts);
+    const auto expected =
+        build_tile_messages<float>(a.view(), rows, exchange.columns, {.most_messages = 100}, exchange.parts);
     const MessagesBuildInput input{.csr = a.view(),
                                    .rows = rows,
                                    .slot_of_column = exchange.columns.slot_of_column.data(),
                                    .tiles = exchange.columns.tiles,
                                    .tile_stride = exchange.columns.tiles[1].first_slot,
                                    .num_slots = expected.num_slots,
-                                   .bin_messages = 100,
+                                   .bins = {.most_messages = 100},
                                    .parts = exchange.parts};
     const auto found = cuda::MessagesBuild<cuda::HostMemory, float>(input).run();
     expect_same(found, expected, false);

@@ -54,8 +54,11 @@ TEST_P(TileMessagesBuilder, TheProductIsThatOfTheMatrix) {
       if (columns.slot_of_column[c] != kNoVertex)
         for (unsigned q = 0; q < k; ++q) x[columns.slot_of_column[c] * k + q] = by_column[c * k + q];
     const auto rows = all_rows(a);
-    const auto matrix = backend->make_matrix(
-        build_tile_messages<double>(a.view(), rows, columns, shape.bin_messages), nullptr);
+    const auto matrix =
+        backend->make_matrix(build_tile_messages<double>(
+                                 a.view(), rows, columns,
+                                 {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20}),
+                             nullptr);
     matrix->apply(x, y, k);
     const CsrView<double> csr = a.view();
     for (std::uint64_t row = 0; row < a.num_rows; ++row)
@@ -73,7 +76,8 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
   const RandomMatrix a = random_matrix(4, shape.rows, shape.cols, shape.mean_length, shape.weighted);
   const auto rows = all_rows(a);
   const auto form =
-      build_tile_messages<float>(a.view(), rows, narrow_order(a, shape.tile_columns), shape.bin_messages);
+      build_tile_messages<float>(a.view(), rows, narrow_order(a, shape.tile_columns),
+                                 {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20});
   std::uint64_t elements = 0, next_word = 0;
   std::vector<int> message_written(form.num_messages, 0);
   for (std::uint64_t w = 0; w < form.tiles.num_windows(); ++w)
@@ -122,10 +126,12 @@ TEST(TileMessagesRows, ARowAloneHasTheBitsThatItHasAmongOthers) {
   Buffer<float> x(columns.num_slots);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0f / static_cast<float>(3 + i % 101);
   Buffer<double> all(a.num_rows), one(1);
-  backend->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, 1000), nullptr)
+  backend
+      ->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, {.most_messages = 1000}),
+                    nullptr)
       ->apply(x, all, 1);
   for (VertexId row = 0; row < a.num_rows; row += 7) {
-    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, 65535), nullptr)
+    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, {}), nullptr)
         ->apply(x, one, 1);
     EXPECT_EQ(one[0], all[row]) << row;
   }
@@ -135,7 +141,7 @@ TEST(TileMessagesRows, MoreMessagesThanABinHoldsAreRefused) {
   const RandomMatrix a = random_matrix(6, 3, 400, 300, false);
   const auto rows = all_rows(a);
   const ColumnOrder columns = narrow_order(a, 10);
-  EXPECT_THROW(build_tile_messages<float>(a.view(), rows, columns, 5), ResourceError);
+  EXPECT_THROW(build_tile_messages<float>(a.view(), rows, columns, {.most_messages = 5}), ResourceError);
 }
 
 }  // namespace

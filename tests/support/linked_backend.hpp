@@ -18,7 +18,7 @@ inline constexpr TilingLimits kSmallTiles{.tile_columns = 50,
                                           .warp_width = 32,
                                           .max_active_warps = 64,
                                           .max_dense_tiles = 12,
-                                          .bin_messages = 100,
+                                          .bins = {.most_messages = 100},
                                           .prefers_messages = true};
 
 template <class S>

@@ -1,0 +1,69 @@
+#include "kernels/message_bins.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/types.hpp"
+
+namespace tessera {
+namespace {
+
+/// Messages before each row; many rows send few, some none, some many.
+std::vector<std::uint32_t> random_rows(unsigned seed, std::size_t num_rows, std::uint32_t longest) {
+  std::mt19937 random(seed);
+  std::vector<std::uint32_t> before(num_rows + 1, 0);
+  for (std::size_t row = 0; row < num_rows; ++row)
+    before[row + 1] = before[row] + (random() % 20 == 0 ? random() % (longest + 1) : random() % 3);
+  return before;
+}
+
+std::uint32_t largest_bin(const std::vector<std::uint32_t>& before, const std::vector<std::uint64_t>& bins) {
+  std::uint32_t largest = 0;
+  for (std::size_t b = 0; b + 1 < bins.size(); ++b)
+    largest = std::max(largest, before[bins[b + 1]] - before[bins[b]]);
+  return largest;
+}
+
+TEST(MessageBins, HoldAllRowsInOrderWithinTheLimit) {
+  for (unsigned seed = 1; seed <= 20; ++seed)
+    for (const std::uint32_t at_once : {1u, 7u, 32u}) {
+      const auto before = random_rows(seed, 100 * seed, 40);
+      const auto bins = cut_bins(before, {.most_messages = 100, .at_once = at_once, .least_messages = 10});
+      ASSERT_GE(bins.size(), 2u);
+      EXPECT_EQ(bins.front(), 0u);
+      EXPECT_EQ(bins.back(), before.size() - 1);
+      EXPECT_TRUE(std::is_sorted(bins.begin(), bins.end()));
+      EXPECT_LE(largest_bin(before, bins), 100u);
+    }
+}
+
+TEST(MessageBins, AreAMultipleOfWhatRunsAtOnceAndOfEvenSize) {
+  const auto before = random_rows(3, 50000, 20);
+  const auto bins = cut_bins(before, {.most_messages = 3000, .at_once = 16, .least_messages = 100});
+  const std::uint64_t num_bins = bins.size() - 1, fewest = before.back() / 3000;
+  EXPECT_LE(num_bins, ceil_div<std::uint64_t>(fewest + 1, 16) * 16);
+  EXPECT_GT(num_bins + 2, ceil_div<std::uint64_t>(fewest + 1, 16) * 16);
+  EXPECT_LE(largest_bin(before, bins), before.back() / num_bins + 25);
+}
+
+TEST(MessageBins, AreNotSmallerThanTheirWorkIsWorth) {
+  const auto before = random_rows(3, 1000, 20);
+  const auto bins = cut_bins(before, {.most_messages = 30000, .at_once = 264, .least_messages = 500});
+  EXPECT_EQ(bins.size() - 1, before.back() / 500);
+}
+
+TEST(MessageBins, FewOrNoRowsMakeOneBin) {
+  using Bins = std::vector<std::uint64_t>;
+  EXPECT_EQ(cut_bins(std::vector<std::uint32_t>{0}, {}), (Bins{0, 0}));
+  EXPECT_EQ(cut_bins(std::vector<std::uint32_t>{0, 0, 0}, {.at_once = 5}), (Bins{0, 2}));
+  EXPECT_EQ(cut_bins(std::vector<std::uint32_t>{0, 9}, {.most_messages = 9, .at_once = 5}), (Bins{0, 1}));
+}
+
+TEST(MessageBins, ARowThatNoBinHoldsIsRefused) {
+  EXPECT_THROW(cut_bins(std::vector<std::uint32_t>{0, 1, 8}, {.most_messages = 6}), ResourceError);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -32,6 +32,28 @@ ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_length
   return result;
 }
 
+ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths,
+                                   std::uint32_t tile_columns) {
+  require(tile_columns > 0 && tile_columns <= 65535, "a tile has 1 to 65,535 columns");
+  ColumnOrder result;
+  result.kind = ColumnOrderKind::as_given;
+  result.slot_of_column = Buffer<VertexId>(column_lengths.size());
+  std::uint64_t slot = 0;
+  for (std::uint64_t c = 0; c < column_lengths.size(); ++c) {
+    result.slot_of_column[c] = kNoVertex;
+    if (column_lengths[c] == 0) continue;
+    if (result.tiles.empty() || result.tiles.back().num_columns == tile_columns) {
+      slot += result.tiles.empty() ? 0 : 1;  // the zero slot that padding points to
+      result.tiles.push_back({.first_slot = slot});
+    }
+    ++result.tiles.back().num_columns;
+    result.slot_of_column[c] = static_cast<VertexId>(slot++);
+    if (slot >= kMaxVertices) throw ResourceError("the graph has too many vertices for 32-bit slots");
+  }
+  result.num_slots = slot + (result.tiles.empty() ? 0 : 1);
+  return result;
+}
+
 ColumnOrder original_column_order(std::uint64_t num_columns) {
   ColumnOrder result;
   result.kind = ColumnOrderKind::original;

@@ -1,4 +1,4 @@
-// Columns sorted by length and laid out in slots of x (paper 3.1, solution 2; algorithm 1).
+// Columns in the order of the slots of x: sorted by length (paper 3.1, solution 2; algorithm 1), or as given.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,8 @@ namespace tessera {
 
 enum class ColumnOrderKind {
   by_length,  ///< longest first, ties by vertex id; empty columns get no slot
-  original,   ///< as given: slot = vertex id
+  as_given,   ///< by vertex id; empty columns get no slot
+  original,   ///< slot = vertex id, no tiles
 };
 
 /// Solver order of the columns: where each lives in x.
@@ -33,6 +34,9 @@ enum class Remainder {
 ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                                     std::uint32_t max_dense_tiles = ~std::uint32_t{0},
                                     Remainder remainder = Remainder::wide);
+/// Narrow tiles of `tile_columns` columns, for graphs whose vertices are numbered so that neighbours lie
+/// together. Same on every rank.
+ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns);
 /// One "tile" with all columns in the order as given, for plain CSR.
 ColumnOrder original_column_order(std::uint64_t num_columns);
 

@@ -32,19 +32,27 @@ struct OperatorBuilder {
   Backend<S>& backend;
   Communicator& comm;
 
-  SpmvPlan plan(std::span<const std::uint64_t> row_lengths,
-                std::span<const std::uint64_t> column_lengths) const {
-    return choose_plan(options.kernel, row_lengths, column_lengths, backend.tiling_limits(), options.table);
+  /// graph: whose in-edges tell the order; its columns are the last ones.
+  SpmvPlan plan(std::span<const std::uint64_t> row_lengths, std::span<const std::uint64_t> column_lengths,
+                const Graph& graph) const {
+    const TilingLimits limits = backend.tiling_limits();
+    SpmvPlan plan = choose_plan(options.kernel, row_lengths, column_lengths, limits, options.table);
+    if (plan.kernel == KernelKind::tile_messages)
+      plan.order = choose_order(options.order, graph, column_lengths.last(graph.num_vertices),
+                                limits.tile_columns, comm);
+    return plan;
   }
 
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.
   VectorSpace space(std::span<const std::uint64_t> row_lengths, std::vector<std::uint64_t> column_lengths,
-                    KernelKind kernel) const {
+                    const SpmvPlan& plan) const {
     VectorSpace result;
     const TilingLimits limits = backend.tiling_limits();
-    if (kernel == KernelKind::csr)
+    if (plan.order == ColumnOrderKind::original)
       result.columns = original_column_order(column_lengths.size());
-    else if (kernel == KernelKind::tile_messages)
+    else if (plan.order == ColumnOrderKind::as_given)
+      result.columns = order_columns_as_given(column_lengths, limits.tile_columns);
+    else if (plan.kernel == KernelKind::tile_messages)
       result.columns =
           order_columns_by_length(column_lengths, limits.tile_columns, ~std::uint32_t{0}, Remainder::narrow);
     else

@@ -15,8 +15,8 @@ SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOpti
   const OperatorBuilder<S> builder{options, backend, comm};
   const std::vector<std::uint64_t> row_lengths = in_degrees(graph, comm);
   std::vector<std::uint64_t> column_lengths = out_degrees(graph, comm);
-  SpmvPlan plan = builder.plan(row_lengths, column_lengths);
-  const VectorSpace space = builder.space(row_lengths, std::move(column_lengths), plan.kernel);
+  SpmvPlan plan = builder.plan(row_lengths, column_lengths, graph);
+  const VectorSpace space = builder.space(row_lengths, std::move(column_lengths), plan);
   return builder.build(builder.loaded_rows(graph), row_lengths, space, space, std::move(plan));
 }
 
@@ -27,12 +27,13 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               Communicator& comm) {
   const OperatorBuilder<S> builder{options, backend, comm};
   const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
-  SpmvPlan to_authority = builder.plan(in, out);
-  SpmvPlan to_hub = builder.plan(out, in);
-  to_hub.kernel = to_authority.kernel;  // the spaces are shared, so both products use one kind
+  SpmvPlan to_authority = builder.plan(in, out, graph);
+  SpmvPlan to_hub = choose_plan(options.kernel, out, in, backend.tiling_limits(), options.table);
+  to_hub.kernel = to_authority.kernel;  // the spaces are shared, so both products use one kind and order
+  to_hub.order = to_authority.order;
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
-  const VectorSpace hubs = builder.space(out, out, to_authority.kernel);
-  const VectorSpace authorities = builder.space(in, in, to_authority.kernel);
+  const VectorSpace hubs = builder.space(out, out, to_authority);
+  const VectorSpace authorities = builder.space(in, in, to_authority);
   SpmvOperator first =
       builder.build(builder.loaded_rows(graph), in, authorities, hubs, std::move(to_authority));
   const Graph turned = transposed(graph, comm);
@@ -52,8 +53,8 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   std::vector<std::uint64_t> lengths = in_degrees(graph, comm);
   const std::vector<std::uint64_t> out = out_degrees(graph, comm);
   lengths.insert(lengths.end(), out.begin(), out.end());
-  SpmvPlan plan = builder.plan(lengths, lengths);
-  const VectorSpace space = builder.space(lengths, lengths, plan.kernel);
+  SpmvPlan plan = builder.plan(lengths, lengths, graph);
+  const VectorSpace space = builder.space(lengths, lengths, plan);
   const Graph turned = transposed(graph, comm);
   LoadedRows loaded = builder.loaded_rows(graph);
   loaded.second = &turned;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/graph.hpp"
+#include "engine/order_choice.hpp"
 #include "engine/spmv_plan.hpp"
 #include "engine/vertex_distribution.hpp"
 #include "kernels/backend.hpp"
@@ -30,7 +31,8 @@ struct OperatorStats {
 struct OperatorOptions {
   KernelKind kernel = KernelKind::automatic;
   PerfTable table = default_perf_table();
-  bool pack_on_device = false;  ///< where the backend can
+  bool pack_on_device = false;                   ///< where the backend can
+  OrderRequest order = OrderRequest::automatic;  ///< of columns and rows, in tile-messages
 };
 
 template <class S>

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 
-#include "engine/column_order.hpp"
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
 
@@ -140,6 +139,10 @@ const char* to_string(KernelKind kind) {
   throw InternalError("unknown kernel");
 }
 
+const char* to_string(ColumnOrderKind kind) {
+  return kind == ColumnOrderKind::by_length ? "length" : "given";
+}
+
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table) {
@@ -173,6 +176,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     plan.kernel = plan.predicted_csr_seconds > kRequiredGain * plan.predicted_tile_seconds
                       ? tiled_kernel(limits)
                       : KernelKind::csr;
+  plan.order = plan.kernel == KernelKind::csr ? ColumnOrderKind::original : ColumnOrderKind::by_length;
   plan.reason = reason_text(plan, asked != KernelKind::automatic, limits);
   return plan;
 }

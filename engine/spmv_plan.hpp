@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "engine/column_order.hpp"
 #include "engine/perf_table.hpp"
 #include "kernels/backend.hpp"
 
@@ -16,6 +17,7 @@ inline bool is_tiled(KernelKind kind) { return kind != KernelKind::csr && kind !
 
 struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;
+  ColumnOrderKind order = ColumnOrderKind::by_length;  ///< set once the graph has been looked at
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
   double predicted_messages = 0;      ///< expected (row, tile) pairs
@@ -31,5 +33,6 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
                      const PerfTable& table);
 
 const char* to_string(KernelKind kind);
+const char* to_string(ColumnOrderKind kind);
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 #
 # In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
 # which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
+# FILES="graph.tsv matrix.mtx.gz*16" measures products on these, too (*16: 16 copies side by side).
 # A second call adds to the file of the first.
 # Exits with 1 when a test or a sanitizer fails; the JSON is written all the same.
 set -euo pipefail
@@ -61,8 +62,10 @@ for scale in ${SCALES-20 22 24}; do
     done
   done
 done
-# shellcheck disable=SC2086  # a list of numbers
-"$build/bin/spmv_bench" ${SCALES-20 22 24} >"$work/spmv.jsonl"
+set -f  # the stars in FILES are no patterns
+# shellcheck disable=SC2086  # lists
+"$build/bin/spmv_bench" ${SCALES-20 22 24} ${FILES-} >"$work/spmv.jsonl" || status=1
+set +f
 mkdir -p "$output"
 python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES-20 22 24}"
 exit "$status"

@@ -10,7 +10,7 @@ import sys
 
 def command(scales):
     """The call with what of its environment it was given."""
-    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS") if name in os.environ}
+    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "FILES") if name in os.environ}
     settings["SCALES"] = scales
     return " ".join(f'{name}="{value}"' for name, value in settings.items()) + " tools/device-check.sh"
 
@@ -37,12 +37,38 @@ def earlier_results(output, program):
     return {}
 
 
+def ratios(graph):
+    """How one line of spmv_bench compares: medians, the vendor's better algorithm. The vendor's step: its product and
+    our update on rows in order. The bound: 2 bytes an edge (and a value, where there are weights) and 12 a row."""
+    found = {"graph": graph["graph"], "edges": graph["edges"]}
+    for precision, size in (("f32", 4), ("f64", 8)):
+        forms = [form for form in graph["forms"] if form["precision"] == precision]
+        auto = next(form for form in forms if form.get("automatic"))
+        ours, best = auto["ms"][0], min(form["ms"][0] for form in forms)
+        bound = 1e3 * ((2 + size * graph["weighted"]) * graph["edges"] + 12 * graph["vertices"]) / \
+            graph["copy_bytes_per_second"]
+        found[precision] = {"kernel": auto["kernel"], "order": auto["order"], "product_ms": ours,
+                            "over_best_form": ours / best, "predicted_over_measured": auto["predicted_ms"] / ours,
+                            "of_bound": bound / ours}
+        for order in ("as_given", "degree_order"):
+            vendor = min(times[0] for times in graph[f"cusparse_{order}_{precision}_ms"].values())
+            found[precision][f"product_times_{order}"] = vendor / ours
+            if precision == "f32":
+                step = graph["pagerank_step"]
+                found["step_ms"] = step["ms"][0]
+                found[f"step_times_{order}"] = (vendor + step["update_in_order_ms"][0]) / step["ms"][0]
+    return found
+
+
 def print_figures(results):
-    for product in results["spmv_ms_median_smallest_largest"]:
-        best = [min(product[f"cusparse_{order}_ms"][name][0] for name in ("csr_alg1", "csr_alg2"))
-                for order in ("as_given", "degree_order")]
-        print(f'SpMV scale {product["scale"]}: tile-messages f32 {product["tile_messages_f32"]["ms"][0]:.3f} ms, '
-              f"cuSPARSE {best[0]:.3f} as given, {best[1]:.3f} in degree order")
+    for line in results["ratios"]:
+        f32, f64 = line["f32"], line["f64"]
+        print(f'{line["graph"]}: {f32["kernel"]} {f32["order"]}: product {f32["product_ms"]:.4f} ms, '
+              f'{f32["product_times_as_given"]:.2f} times cuSPARSE as given, {f32["product_times_degree_order"]:.2f} in '
+              f'degree order (f64 {f64["product_times_as_given"]:.2f}, {f64["product_times_degree_order"]:.2f}), '
+              f'{100 * f32["of_bound"]:.0f} % of the bound, {f32["over_best_form"]:.2f} of the best form, predicted '
+              f'{f32["predicted_over_measured"]:.2f}; step {line["step_ms"]:.4f} ms, {line["step_times_as_given"]:.2f} and '
+              f'{line["step_times_degree_order"]:.2f} times')
     for run in results["pagerank"]:
         print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')
 
@@ -60,7 +86,8 @@ def main(work, output, program, scales):
                "program": version, "tests": tests,
                "pagerank": earlier.get("pagerank", []) + [step_times(path) for path in
                                                           sorted(glob.glob(os.path.join(work, "run-*.json")))],
-               "spmv_ms_median_smallest_largest": earlier.get("spmv_ms_median_smallest_largest", []) + products}
+               "products": earlier.get("products", []) + products,
+               "ratios": earlier.get("ratios", []) + [ratios(graph) for graph in products]}
     with open(output, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
         file.write("\n")

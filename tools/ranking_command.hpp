@@ -85,6 +85,7 @@ class RankingCommand : public Command {
 
   GraphOptions graph_;
   KernelKind kernel_ = KernelKind::automatic;
+  OrderRequest order_ = OrderRequest::automatic;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;

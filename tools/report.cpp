@@ -72,6 +72,7 @@ ordered_json stats_json(const GraphStats& stats) {
 ordered_json plan_json(const SpmvPlan& plan) {
   return {{"kernel", to_string(plan.kernel)},
           {"reason", plan.reason},
+          {"order", to_string(plan.order)},
           {"tile_columns", plan.tile_columns},
           {"dense_tiles", plan.num_dense_tiles},
           {"predicted_tile_composite_seconds", plan.predicted_tile_seconds},

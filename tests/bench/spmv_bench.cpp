@@ -1,16 +1,17 @@
-// SpMV on a GPU beside cuSPARSE, on R-MAT graphs (edge factor 16, scattered ids), in the order as given and
-// in degree order: spmv_bench SCALE... prints one JSON object a line. All results are compared with each
-// other.
+// Products and PageRank steps on a GPU beside cuSPARSE, in one process, in the order as given and in degree
+// order: spmv_bench GRAPH... prints one JSON object a line. GRAPH is the scale of an R-MAT graph (edge factor
+// 16, scattered ids), or a file, FILE*16 being 16 copies of it side by side. All results are compared with
+// each other.
+#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "engine/graph_builder.hpp"
-#include "engine/graph_generator.hpp"
+#include "algorithms/pagerank.hpp"
 #include "engine/graph_stats.hpp"
 #include "engine/spmv_operator.hpp"
+#include "tests/bench/bench_graph.hpp"
 #include "tests/bench/cusparse_csr.hpp"
 #include "tests/bench/device_timer.hpp"
 
@@ -19,105 +20,142 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Median, smallest, largest, in ms.
 Json json_of(const Times& times) { return {times.median_ms, times.smallest_ms, times.largest_ms}; }
 
-float x_of(std::uint64_t vertex) { return 1.0f / static_cast<float>(1 + vertex * 2654435761u % 1024); }
+double x_of(std::uint64_t vertex) { return 1.0 / static_cast<double>(1 + vertex * 2654435761u % 1024); }
 
-/// Rows and columns of `graph`, both renamed by `rank`; columns ascending.
-void renamed(const Graph& graph, const std::vector<VertexId>& order, const std::vector<VertexId>& rank,
-             std::vector<int>& row_offsets, Buffer<VertexId>& col_indices) {
-  const std::uint64_t n = graph.num_vertices;
-  row_offsets.assign(n + 1, 0);
-  for (std::uint64_t i = 0; i < n; ++i)
-    row_offsets[i + 1] =
-        row_offsets[i] + static_cast<int>(graph.row_offsets[order[i] + 1] - graph.row_offsets[order[i]]);
-  col_indices = Buffer<VertexId>(graph.col_indices.size());
-#pragma omp parallel for schedule(dynamic, 1024)
-  for (std::uint64_t i = 0; i < n; ++i) {
-    VertexId* out = col_indices.data() + row_offsets[i];
-    VertexId* const begin = out;
-    for (EdgeOffset e = graph.row_offsets[order[i]]; e < graph.row_offsets[order[i] + 1]; ++e)
-      *out++ = rank[graph.col_indices[e]];
-    std::sort(begin, out);
+double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double difference = 0, total = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::abs(a[i] - b[i]);
+    total += std::abs(b[i]);
   }
+  return total == 0 ? difference : difference / total;
 }
 
 /// cuSPARSE on the graph in one order; its result, in original order, goes to `y`.
-Json measure_vendor(const Graph& graph, const std::vector<VertexId>& order, std::vector<float>& y) {
-  std::vector<VertexId> rank(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<VertexId>(i);
-  std::vector<int> row_offsets;
-  Buffer<VertexId> col_indices;
-  renamed(graph, order, rank, row_offsets, col_indices);
-  std::vector<float> x(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) x[i] = x_of(order[i]);
-  CusparseCsr csr(row_offsets, col_indices, x.data());
+template <class S>
+Json measure_vendor(const Graph& graph, const std::vector<VertexId>& order, std::vector<double>& y) {
+  const RenamedCsr csr = renamed(graph, order);
+  std::vector<S> x(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) x[i] = static_cast<S>(x_of(order[i]));
+  CusparseCsr<S> vendor(csr.row_offsets, csr.col_indices,
+                        std::vector<S>(csr.values.begin(), csr.values.end()), x);
   Json result;
   const std::pair<const char*, cusparseSpMVAlg_t> algorithms[] = {{"csr_alg1", CUSPARSE_SPMV_CSR_ALG1},
                                                                   {"csr_alg2", CUSPARSE_SPMV_CSR_ALG2}};
   for (const auto& [name, algorithm] : algorithms) {
-    csr.prepare(algorithm);
-    result[name] = json_of(time_device([&, algorithm = algorithm] { csr.apply(algorithm); }));
+    vendor.prepare(algorithm);
+    result[name] = json_of(time_device([&, algorithm = algorithm] { vendor.apply(algorithm); }));
   }
-  const std::vector<float> renamed_y = csr.result();
+  const std::vector<S> renamed_y = vendor.result();
   y.resize(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) y[order[i]] = renamed_y[i];
+  for (std::size_t i = 0; i < order.size(); ++i) y[order[i]] = static_cast<double>(renamed_y[i]);
   return result;
 }
 
-/// Ours; `expected` is what the vendor gave.
+/// The rows of a product, in original order.
 template <class S>
-Json measure_ours(const Graph& graph, KernelKind kernel, const std::vector<float>& expected,
-                  Communicator& comm) {
-  const auto backend = make_backend<S>("cuda");
-  auto op = SpmvOperator<S>::in_edges(graph, {.kernel = kernel}, *backend, comm);
-  std::vector<double> host_x(graph.num_vertices);
-  for (std::size_t v = 0; v < host_x.size(); ++v) host_x[v] = static_cast<double>(x_of(v));
-  Buffer<S> x = op.make_x();
-  op.replicate(op.to_local(host_x), nullptr, x);
-  Buffer<double> y = op.make_y();
-  Json result = {{"ms", json_of(time_device([&] { op.apply(x, y); }))},
-                 {"tiles", op.stats().num_tiles},
-                 {"workloads", op.stats().num_workloads},
-                 {"row_pieces", op.stats().num_row_pieces},
-                 {"padding_ratio", op.stats().padding_ratio},
-                 {"matrix_bytes", op.stats().matrix_bytes}};
-  std::vector<double> product(y.size()), sums(op.num_local_rows());
-  backend->download(y.data(), product.data(), y.size_bytes());
+std::vector<double> in_original_order(const SpmvOperator<S>& op, const Buffer<double>& y) {
+  std::vector<double> product(y.size()), sums(op.num_local_rows(), 0.0);
+  op.backend().download(y.data(), product.data(), y.size_bytes());
   std::vector<VertexId> positions(sums.size());
   std::iota(positions.begin(), positions.end(), VertexId{0});
   if (const auto* places = op.row_places().positions; places != nullptr)
-    backend->download(places->data(), positions.data(), places->size_bytes());
+    op.backend().download(places->data(), positions.data(), places->size_bytes());
   for (std::size_t row = 0; row < sums.size(); ++row)
-    sums[row] = positions[row] == kNoVertex ? 0 : product[positions[row]];
-  double difference = 0, total = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const auto other = static_cast<double>(expected[op.local_rows()[i]]);
-    difference += std::abs(sums[i] - other);
-    total += std::abs(other);
-  }
-  result["relative_difference"] = difference / total;
+    if (positions[row] != kNoVertex) sums[op.local_rows()[row]] = product[positions[row]];
+  return sums;
+}
+
+/// One form of ours; `expected` is what the vendor gave.
+template <class S>
+Json measure_form(const Graph& graph, const OperatorOptions& options, const std::vector<double>& expected,
+                  Communicator& comm) {
+  const auto backend = make_backend<S>("cuda");
+  auto op = SpmvOperator<S>::in_edges(graph, options, *backend, comm);
+  std::vector<double> host_x(graph.num_vertices);
+  for (std::size_t v = 0; v < host_x.size(); ++v) host_x[v] = x_of(v);
+  Buffer<S> x = op.make_x();
+  op.replicate(op.to_local(host_x), nullptr, x);
+  Buffer<double> y = op.make_y();
+  Json result = {{"kernel", to_string(op.plan().kernel)},
+                 {"order", to_string(op.plan().order)},
+                 {"precision", sizeof(S) == 4 ? "f32" : "f64"},
+                 {"ms", json_of(time_device([&] { op.apply(x, y); }))}};
+  const bool tiled = op.plan().kernel != KernelKind::csr;
+  result["predicted_ms"] = 1e3 * (tiled ? op.plan().predicted_tile_seconds : op.plan().predicted_csr_seconds);
+  result["row_pieces"] = op.stats().num_row_pieces;
+  result["padding_ratio"] = op.stats().padding_ratio;
+  result["matrix_bytes"] = op.stats().matrix_bytes;
+  result["relative_difference"] = relative_difference(in_original_order(op, y), expected);
   return result;
 }
 
-void measure(int scale) {
+template <class S>
+Json measure_forms(const Graph& graph, const std::vector<double>& expected, Communicator& comm) {
+  Json forms = Json::array();
+  for (const OperatorOptions& options :
+       {OperatorOptions{},
+        OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::by_length},
+        OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::as_given},
+        OperatorOptions{.kernel = KernelKind::tile_composite}, OperatorOptions{.kernel = KernelKind::csr}})
+    forms.push_back(measure_form<S>(graph, options, expected, comm));
+  forms.front()["automatic"] = true;
+  return forms;
+}
+
+/// Steps of PageRank by the host's clock, and the update that a step on rows in order, as a vendor's product
+/// leaves them, needs beside the product.
+Json measure_step(const Graph& graph, Communicator& comm) {
+  using Clock = std::chrono::steady_clock;
+  const auto backend = make_backend<float>("cuda");
+  auto op = SpmvOperator<float>::in_edges(graph, {}, *backend, comm);
+  std::vector<double> steps;
+  auto last = Clock::now();
+  PageRankOptions options;
+  options.stop.fixed_iterations = 60;
+  options.observer = [&](const IterationProgress&) {
+    const auto now = Clock::now();
+    steps.push_back(std::chrono::duration<double, std::milli>(now - last).count());
+    last = now;
+    return true;
+  };
+  pagerank(op, out_weights(graph, comm), options);
+  steps.erase(steps.begin(), steps.begin() + 10);
+  std::sort(steps.begin(), steps.end());
+  Buffer<float> score = op.to_local(std::vector<double>(op.num_rows(), 1e-6)), x = op.make_x();
+  const Buffer<float> scale = op.to_local(std::vector<double>(op.num_rows(), 0.5));
+  Buffer<double> y = backend->allocate<double>(op.num_local_rows());
+  backend->clear(y);
+  const Times update = time_device(
+      [&] { backend->rank_update({}, y, {}, {}, scale, ExactScale(4.0), false, score, op.input_target(x)); });
+  return {{"ms", {steps[steps.size() / 2], steps.front(), steps.back()}},
+          {"update_in_order_ms", json_of(update)}};
+}
+
+void measure(const std::string& name) {
   const auto comm = make_single_rank();
-  const Graph graph = build_graph(generate_edges({.scale = scale}, *comm), {}, *comm);
+  const Graph graph = bench_graph(name, *comm);
   if (graph.num_edges > 0x7fffffff) throw std::runtime_error("cuSPARSE is measured with 32-bit offsets");
   const std::vector<std::uint64_t> out = out_degrees(graph, *comm);
   std::vector<VertexId> order(graph.num_vertices);
   std::iota(order.begin(), order.end(), VertexId{0});
-  std::vector<float> y;
-  Json line = {{"scale", scale}, {"vertices", graph.num_vertices}, {"edges", graph.num_edges}};
-  line["copy_bytes_per_second"] = copy_rate();
-  line["cusparse_as_given_ms"] = measure_vendor(graph, order, y);
+  std::vector<double> y32, y64, degree_order_y;
+  Json line = {{"graph", name},
+               {"vertices", graph.num_vertices},
+               {"edges", graph.num_edges},
+               {"weighted", graph.weighted},
+               {"copy_bytes_per_second", copy_rate()}};
+  line["cusparse_as_given_f32_ms"] = measure_vendor<float>(graph, order, y32);
+  line["cusparse_as_given_f64_ms"] = measure_vendor<double>(graph, order, y64);
   std::stable_sort(order.begin(), order.end(), [&](VertexId u, VertexId v) { return out[u] > out[v]; });
-  line["cusparse_degree_order_ms"] = measure_vendor(graph, order, y);
-  line["tile_messages_f32"] = measure_ours<float>(graph, KernelKind::tile_messages, y, *comm);
-  line["tile_messages_f64"] = measure_ours<double>(graph, KernelKind::tile_messages, y, *comm);
-  line["tile_composite_f32"] = measure_ours<float>(graph, KernelKind::tile_composite, y, *comm);
-  line["tile_composite_f64"] = measure_ours<double>(graph, KernelKind::tile_composite, y, *comm);
-  line["csr_f32"] = measure_ours<float>(graph, KernelKind::csr, y, *comm);
+  line["cusparse_degree_order_f32_ms"] = measure_vendor<float>(graph, order, degree_order_y);
+  line["cusparse_degree_order_f64_ms"] = measure_vendor<double>(graph, order, degree_order_y);
+  line["forms"] = measure_forms<float>(graph, y32, *comm);
+  for (Json& form : measure_forms<double>(graph, y64, *comm)) line["forms"].push_back(std::move(form));
+  line["pagerank_step"] = measure_step(graph, *comm);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }
@@ -127,7 +165,7 @@ void measure(int scale) {
 
 int main(int argc, char** argv) {
   try {
-    for (int i = 1; i < argc; ++i) tessera::bench::measure(std::atoi(argv[i]));
+    for (int i = 1; i < argc; ++i) tessera::bench::measure(argv[i]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "spmv_bench: %s\n", error.what());
     return 1;

@@ -52,6 +52,24 @@ TEST(ColumnOrder, OfEmptyColumnsHasNoSlots) {
   EXPECT_EQ(order.slot_of_column[1], kNoVertex);
 }
 
+TEST(ColumnOrder, AsGivenKeepsTheIdsWithoutEmptyColumns) {
+  const std::vector<std::uint64_t> lengths = {1, 0, 4, 5, 0, 3, 4};
+  const ColumnOrder order = order_columns_as_given(lengths, 2);
+  ASSERT_EQ(order.tiles.size(), 3u);
+  EXPECT_EQ(order.tiles[1].first_slot, 3u);  // slot 2 is the zero slot of the first tile
+  EXPECT_EQ(order.tiles[1].num_columns, 2u);
+  EXPECT_EQ(order.tiles[2].first_slot, 6u);
+  EXPECT_EQ(order.tiles[2].num_columns, 1u);
+  EXPECT_FALSE(order.tiles[2].wide);
+  EXPECT_EQ(order.num_slots, 8u);
+  const std::vector<VertexId> expected = {0, kNoVertex, 1, 3, kNoVertex, 4, 6};
+  for (std::size_t column = 0; column < expected.size(); ++column)
+    EXPECT_EQ(order.slot_of_column[column], expected[column]) << "column " << column;
+  const ColumnOrder empty = order_columns_as_given(std::vector<std::uint64_t>{0, 0}, 4);
+  EXPECT_EQ(empty.num_slots, 0u);
+  EXPECT_TRUE(empty.tiles.empty());
+}
+
 TEST(ColumnOrder, OriginalIsTheIdentity) {
   const ColumnOrder order = original_column_order(3);
   EXPECT_EQ(order.num_slots, 3u);

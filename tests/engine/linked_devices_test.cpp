@@ -18,12 +18,12 @@ struct Found {
 
 /// A (A x) for blocks of k vectors, the last one of it.
 template <class S>
-Found product(const Graph& whole, KernelKind kernel, int num_ranks, unsigned k, bool link) {
+Found product(const Graph& whole, const OperatorOptions& options, int num_ranks, unsigned k, bool link) {
   Found found;
   run_ranks(num_ranks, [&](Communicator& comm) {
     LinkedBackend<S> backend(comm, kSmallTiles);
     if (link) link_devices<S>(backend, comm);
-    auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), {.kernel = kernel}, backend, comm);
+    auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), options, backend, comm);
     const auto rows = op.local_rows();
     Buffer<S> local = backend.template allocate<S>(rows.size() * k), x = op.make_x(k);
     for (std::size_t i = 0; i < local.size(); ++i)
@@ -44,21 +44,38 @@ Found product(const Graph& whole, KernelKind kernel, int num_ranks, unsigned k, 
 TEST(LinkedDevices, ProductsHaveTheBitsOfOneRank) {
   for (const auto& [n, num_edges] : {std::pair(900u, 9000u), std::pair(3u, 5u), std::pair(40u, 20u)}) {
     const Graph whole = skewed_graph(n, num_edges);
-    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::tile_composite, KernelKind::csr})
+    for (const OperatorOptions& options :
+         {OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::by_length},
+          OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::as_given},
+          OperatorOptions{.kernel = KernelKind::tile_composite}, OperatorOptions{.kernel = KernelKind::csr}})
       for (const unsigned k : {1u, 3u}) {
-        const Found one = product<float>(whole, kernel, 1, k, false);
+        const Found one = product<float>(whole, options, 1, k, false);
         EXPECT_EQ(one.kind, "none");
         for (const int ranks : {2, 3, 4, 5, 6, 7}) {
-          const Found linked = product<float>(whole, kernel, ranks, k, true);
+          const Found linked = product<float>(whole, options, ranks, k, true);
           EXPECT_EQ(linked.kind, "device");
           EXPECT_EQ(linked.exchanges, 2);
-          EXPECT_EQ(linked.y, one.y) << to_string(kernel) << ", " << ranks << " ranks";
+          EXPECT_EQ(linked.y, one.y) << to_string(options.kernel) << ", " << ranks << " ranks";
         }
-        const Found through_host = product<float>(whole, kernel, 3, k, false);
+        const Found through_host = product<float>(whole, options, 3, k, false);
         EXPECT_EQ(through_host.kind, "host");
         EXPECT_EQ(through_host.y, one.y);
       }
   }
+}
+
+TEST(LinkedDevices, TheOrderOfNodesChangesRoundingsOnly) {
+  const Graph whole = skewed_graph(900, 9000);
+  const auto with = [&](KernelKind kernel, OrderRequest order, int ranks) {
+    return product<double>(whole, {.kernel = kernel, .order = order}, ranks, 1, false).y;
+  };
+  const auto expected = with(KernelKind::csr, OrderRequest::automatic, 1);
+  for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
+    for (const int ranks : {1, 4}) {
+      const auto found = with(KernelKind::tile_messages, order, ranks);
+      for (std::size_t row = 0; row < expected.size(); ++row)
+        EXPECT_NEAR(found[row], expected[row], 1e-13 * expected[row]);
+    }
 }
 
 TEST(LinkedDevices, EveryRankJoinsWithTheIdOfRankZero) {

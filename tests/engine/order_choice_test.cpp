@@ -1,0 +1,85 @@
+#include "engine/order_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "engine/graph_stats.hpp"
+#include "tests/support/sample_graph.hpp"
+#include "tests/support/skewed_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// A ring: every vertex points to the next ones, whose names are `renamed`.
+Graph ring(std::uint64_t n, std::uint64_t reach, const std::vector<VertexId>& renamed) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (std::uint64_t u = 0; u < n; ++u)
+    for (std::uint64_t k = 1; k <= reach; ++k) edges.emplace_back(renamed[u], renamed[(u + k) % n]);
+  std::sort(edges.begin(), edges.end(),
+            [](auto a, auto b) { return std::pair(a.second, a.first) < std::pair(b.second, b.first); });
+  return sample_graph(edges, range_labels(n, 0), false);
+}
+
+std::vector<VertexId> names(std::uint64_t n) {
+  std::vector<VertexId> all(n);
+  for (std::uint64_t v = 0; v < n; ++v) all[v] = static_cast<VertexId>(v);
+  return all;
+}
+
+ColumnOrderKind choice(const Graph& graph, OrderRequest asked, std::uint32_t tile_columns) {
+  const auto comm = make_single_rank();
+  return choose_order(asked, graph, out_degrees(graph, *comm), tile_columns, *comm);
+}
+
+TEST(OrderChoice, CountsThePiecesOfBothOrders) {
+  // Sources of the targets 0 to 3: {1, 2}, {0, 3}, {3}, {}; column lengths 1, 1, 1, 2; tiles of two columns.
+  const Graph graph = sample_graph({{1, 0}, {2, 0}, {0, 1}, {3, 1}, {3, 2}}, range_labels(4, 0), false);
+  const auto comm = make_single_rank();
+  const PieceCounts pieces = count_pieces(graph, std::vector<std::uint64_t>{1, 1, 1, 2}, 2, 100, *comm);
+  EXPECT_EQ(pieces.as_given, 2u + 2u + 1u);   // tiles {0, 1} and {2, 3}
+  EXPECT_EQ(pieces.by_length, 1u + 1u + 1u);  // tiles {3, 0} and {1, 2}
+}
+
+TEST(OrderChoice, NeighboursThatLieTogetherStayTogether) {
+  // One vertex in three has a link more, so that ordering by length tears neighbours apart.
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (VertexId u = 0; u < 3000; ++u)
+    for (VertexId k = 1; k <= 6u + (u % 3); ++k) edges.emplace_back(u, (u + k) % 3000);
+  std::sort(edges.begin(), edges.end(),
+            [](auto a, auto b) { return std::pair(a.second, a.first) < std::pair(b.second, b.first); });
+  const Graph graph = sample_graph(edges, range_labels(3000, 0), false);
+  EXPECT_EQ(choice(graph, OrderRequest::automatic, 100), ColumnOrderKind::as_given);
+  EXPECT_EQ(choice(graph, OrderRequest::by_length, 100), ColumnOrderKind::by_length);
+}
+
+TEST(OrderChoice, ScatteredNamesGoByLength) {
+  std::vector<VertexId> mixed = names(3000);
+  std::shuffle(mixed.begin(), mixed.end(), std::mt19937(5));
+  const Graph scattered = ring(3000, 6, mixed);
+  EXPECT_EQ(choice(scattered, OrderRequest::automatic, 100), ColumnOrderKind::by_length);
+  EXPECT_EQ(choice(scattered, OrderRequest::as_given, 100), ColumnOrderKind::as_given);
+  // A single tile is the same in any order.
+  EXPECT_EQ(choice(ring(300, 6, names(300)), OrderRequest::automatic, 1000), ColumnOrderKind::by_length);
+}
+
+TEST(OrderChoice, AllRanksCountTheSame) {
+  const Graph whole = skewed_graph(2000, 30000);
+  const auto single = make_single_rank();
+  for (const std::uint64_t num_sampled : {100000u, 3000u}) {
+    const PieceCounts one = count_pieces(whole, out_degrees(whole, *single), 64, num_sampled, *single);
+    EXPECT_GT(one.by_length, 0u);
+    for (const int ranks : {2, 3, 7})
+      run_ranks(ranks, [&](Communicator& comm) {
+        const Graph block = block_of(whole, comm);
+        const PieceCounts found = count_pieces(block, out_degrees(block, comm), 64, num_sampled, comm);
+        EXPECT_EQ(found.by_length, one.by_length);
+        EXPECT_EQ(found.as_given, one.as_given);
+      });
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

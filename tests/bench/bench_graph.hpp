@@ -1,8 +1,6 @@
 // Graphs to measure: generated, or copies of a file side by side; renamed for the vendor's CSR.
 #pragma once
 #include <algorithm>
-#include <cctype>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,7 +34,7 @@ inline Graph copies(const Graph& graph, std::uint64_t count) {
 
 /// name: SCALE, FILE or FILE*COPIES. Matrix Market files keep their values.
 inline Graph bench_graph(const std::string& name, Communicator& comm) {
-  if (std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); }))
+  if (name.find_first_not_of("0123456789") == std::string::npos)
     return build_graph(generate_edges({.scale = std::stoi(name)}, comm), {}, comm);
   const std::size_t star = name.find('*');
   GraphOptions options;

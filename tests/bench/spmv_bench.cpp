@@ -143,7 +143,9 @@ void measure(const std::string& name) {
   std::vector<VertexId> order(graph.num_vertices);
   std::iota(order.begin(), order.end(), VertexId{0});
   std::vector<double> y32, y64, degree_order_y;
-  Json line = {{"graph", name},
+  const bool is_generated = name.find_first_not_of("0123456789") == std::string::npos;
+  const std::string file = name.substr(name.rfind('/') + 1);
+  Json line = {{"graph", is_generated ? "R-MAT scale " + name + ", edge factor 16" : file},
                {"vertices", graph.num_vertices},
                {"edges", graph.num_edges},
                {"weighted", graph.weighted},

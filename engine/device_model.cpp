@@ -5,11 +5,15 @@
 namespace tessera {
 namespace {
 
-/// What both passes reach, of 4 TB/s that a copy does.
-constexpr double kStreamBytesPerSecond = 2.5e12;
-/// Gathers of single values from L2 and from memory; x competes for the L2 of 60 MB.
+/// Of a product of tile-messages, fitted to 39 products on an H200 (docs/benchmarks.md; all but 4 within 20
+/// %): two launches; gathers from shared memory, an element's 2 bytes among them; messages, written and read,
+/// with their place in a bin; rows of the product.
+constexpr double kLaunchSeconds = 5e-6, kElementSeconds = 0.71e-12, kMessageBytesPerSecond = 0.975e12,
+                 kRowSeconds = 1.5e-12, kValueBytesPerSecond = 2.5e12;
+/// Of a CSR product: what streams, and gathers of single values from L2 and from memory; x competes for the
+/// L2 of 60 MB.
+constexpr double kCsrLaunchSeconds = 8e-6, kStreamBytesPerSecond = 2.5e12;
 constexpr double kCachedGathersPerSecond = 130e9, kGathersPerSecond = 55e9, kCacheBytes = 40e6;
-constexpr double kLaunchSeconds = 12e-6;
 /// Padding of rows to words and slices; seen: 0.12 to 0.25.
 constexpr double kPadding = 1.2;
 /// A message's place in its bin, and its share of slices.
@@ -30,15 +34,15 @@ double predict_device_csr_bytes(const DeviceWork& work) {
 }
 
 double predict_messages_seconds(const DeviceWork& work) {
-  // Messages are written and read.
-  const double bytes = predict_messages_bytes(work) + work.value_bytes * work.num_messages + row_bytes(work);
-  return 2 * kLaunchSeconds + bytes / kStreamBytesPerSecond;
+  const double values = work.weighted ? work.value_bytes / kValueBytesPerSecond : 0;
+  return 2 * kLaunchSeconds + work.num_nonzeros * (kElementSeconds + values) +
+         work.num_messages * work.value_bytes / kMessageBytesPerSecond + work.num_rows * kRowSeconds;
 }
 
 double predict_device_csr_seconds(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
   const double gather = cached / kCachedGathersPerSecond + (1 - cached) / kGathersPerSecond;
-  return kLaunchSeconds + work.num_nonzeros * gather +
+  return kCsrLaunchSeconds + work.num_nonzeros * gather +
          (predict_device_csr_bytes(work) + row_bytes(work)) / kStreamBytesPerSecond;
 }
 

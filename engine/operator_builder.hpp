@@ -32,15 +32,10 @@ struct OperatorBuilder {
   Backend<S>& backend;
   Communicator& comm;
 
-  /// graph: whose in-edges tell the order; its columns are the last ones.
-  SpmvPlan plan(std::span<const std::uint64_t> row_lengths, std::span<const std::uint64_t> column_lengths,
-                const Graph& graph) const {
-    const TilingLimits limits = backend.tiling_limits();
-    SpmvPlan plan = choose_plan(options.kernel, row_lengths, column_lengths, limits, options.table);
-    if (plan.kernel == KernelKind::tile_messages)
-      plan.order = choose_order(options.order, graph, column_lengths.last(graph.num_vertices),
-                                limits.tile_columns, comm);
-    return plan;
+  SpmvPlan plan(const Graph& graph, std::span<const std::uint64_t> row_lengths,
+                std::span<const std::uint64_t> column_lengths) const {
+    return plan_for_graph(graph, options.kernel, options.order, row_lengths, column_lengths,
+                          backend.tiling_limits(), options.table, comm);
   }
 
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.

@@ -1,6 +1,7 @@
 #include "engine/order_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -18,19 +19,23 @@ std::vector<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
   return result;
 }
 
-/// Pieces of this rank's rows whose number is a multiple of `step`.
-std::uint64_t count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
+/// Pieces, and edges, of this rank's rows whose number is a multiple of `step`.
+std::pair<std::uint64_t, EdgeOffset> count_local(const Graph& graph, const ColumnOrder& columns,
+                                                 std::uint64_t step) {
   const std::vector<std::uint32_t> tiles = tile_of_column(columns);
   std::vector<std::uint64_t> last_row(columns.tiles.size(), ~std::uint64_t{0});
   std::uint64_t pieces = 0;
+  EdgeOffset num_edges = 0;
   const std::uint64_t first = (step - graph.first_row % step) % step;
-  for (std::uint64_t row = first; row < graph.num_local_rows; row += step)
+  for (std::uint64_t row = first; row < graph.num_local_rows; row += step) {
+    num_edges += graph.row_offsets[row + 1] - graph.row_offsets[row];
     for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e) {
       std::uint64_t& last = last_row[tiles[graph.col_indices[e]]];
       pieces += last != row;
       last = row;
     }
-  return pieces;
+  }
+  return {pieces, num_edges};
 }
 
 }  // namespace
@@ -38,23 +43,41 @@ std::uint64_t count_local(const Graph& graph, const ColumnOrder& columns, std::u
 PieceCounts count_pieces(const Graph& graph, std::span<const std::uint64_t> column_lengths,
                          std::uint32_t tile_columns, std::uint64_t num_sampled, Communicator& comm) {
   const std::uint64_t step = std::max<std::uint64_t>(1, graph.num_edges / num_sampled);
-  const ColumnOrder by_length =
-      order_columns_by_length(column_lengths, tile_columns, ~std::uint32_t{0}, Remainder::narrow);
-  std::uint64_t counts[] = {count_local(graph, by_length, step),
-                            count_local(graph, order_columns_as_given(column_lengths, tile_columns), step)};
+  const auto [by_length, num_edges] = count_local(
+      graph, order_columns_by_length(column_lengths, tile_columns, ~std::uint32_t{0}, Remainder::narrow),
+      step);
+  const std::uint64_t as_given =
+      count_local(graph, order_columns_as_given(column_lengths, tile_columns), step).first;
+  std::uint64_t counts[] = {by_length, as_given, num_edges};
   comm.all_sum(std::span<std::uint64_t>(counts));
-  return {counts[0], counts[1]};
+  return {counts[0], counts[1], counts[2]};
 }
 
-ColumnOrderKind choose_order(OrderRequest asked, const Graph& graph,
-                             std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
-                             Communicator& comm) {
-  if (asked != OrderRequest::automatic)
-    return asked == OrderRequest::as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length;
+GraphFindings look_at(const Graph& graph, OrderRequest asked, std::span<const std::uint64_t> column_lengths,
+                      std::uint32_t tile_columns, Communicator& comm) {
   const PieceCounts pieces = count_pieces(graph, column_lengths, tile_columns, kSampledEdges, comm);
   const bool saves =
       static_cast<double>(pieces.by_length) >= kRequiredGain * static_cast<double>(pieces.as_given);
-  return saves && pieces.as_given > 0 ? ColumnOrderKind::as_given : ColumnOrderKind::by_length;
+  const bool as_given = asked == OrderRequest::automatic ? saves : asked == OrderRequest::as_given;
+  const auto found = static_cast<double>(as_given ? pieces.as_given : pieces.by_length);
+  return {.order = as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length,
+          .num_pieces = found * static_cast<double>(graph.num_edges) /
+                        static_cast<double>(std::max<EdgeOffset>(1, pieces.num_edges)),
+          .weighted = graph.weighted};
+}
+
+SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
+                        std::span<const std::uint64_t> row_lengths,
+                        std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
+                        const PerfTable& table, Communicator& comm) {
+  const bool looks =
+      kernel == KernelKind::tile_messages || (kernel == KernelKind::automatic && limits.prefers_messages);
+  if (!looks || graph.num_edges == 0) return choose_plan(kernel, row_lengths, column_lengths, limits, table);
+  GraphFindings findings =
+      look_at(graph, order, column_lengths.last(graph.num_vertices), limits.tile_columns, comm);
+  // A block matrix has the edges twice.
+  findings.num_pieces *= static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
+  return choose_plan(kernel, row_lengths, column_lengths, limits, table, &findings);
 }
 
 }  // namespace tessera

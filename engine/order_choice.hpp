@@ -4,17 +4,18 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/column_order.hpp"
 #include "engine/graph.hpp"
+#include "engine/spmv_plan.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera {
 
 enum class OrderRequest { automatic, by_length, as_given };
 
-/// Non-empty (row, tile) pairs of the rows that were looked at.
+/// Non-empty (row, tile) pairs of the rows that were looked at, and their edges.
 struct PieceCounts {
   std::uint64_t by_length = 0, as_given = 0;
+  EdgeOffset num_edges = 0;
 };
 
 /// Of A^T of `graph` (columns: sources), its columns cut into tiles of `tile_columns` in both orders; of
@@ -23,9 +24,15 @@ struct PieceCounts {
 PieceCounts count_pieces(const Graph& graph, std::span<const std::uint64_t> column_lengths,
                          std::uint32_t tile_columns, std::uint64_t num_sampled, Communicator& comm);
 
-/// As given where that saves a tenth of the pieces or more. Collective.
-ColumnOrderKind choose_order(OrderRequest asked, const Graph& graph,
-                             std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
-                             Communicator& comm);
+/// The order asked for; automatic: as given where that saves a tenth of the pieces or more. Collective.
+GraphFindings look_at(const Graph& graph, OrderRequest asked, std::span<const std::uint64_t> column_lengths,
+                      std::uint32_t tile_columns, Communicator& comm);
+
+/// choose_plan for a matrix whose last columns are those of A^T of `graph`, after a look at the graph where
+/// the plan may be tile-messages. Collective.
+SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
+                        std::span<const std::uint64_t> row_lengths,
+                        std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
+                        const PerfTable& table, Communicator& comm);
 
 }  // namespace tessera

@@ -15,7 +15,7 @@ SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOpti
   const OperatorBuilder<S> builder{options, backend, comm};
   const std::vector<std::uint64_t> row_lengths = in_degrees(graph, comm);
   std::vector<std::uint64_t> column_lengths = out_degrees(graph, comm);
-  SpmvPlan plan = builder.plan(row_lengths, column_lengths, graph);
+  SpmvPlan plan = builder.plan(graph, row_lengths, column_lengths);
   const VectorSpace space = builder.space(row_lengths, std::move(column_lengths), plan);
   return builder.build(builder.loaded_rows(graph), row_lengths, space, space, std::move(plan));
 }
@@ -27,7 +27,7 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               Communicator& comm) {
   const OperatorBuilder<S> builder{options, backend, comm};
   const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
-  SpmvPlan to_authority = builder.plan(in, out, graph);
+  SpmvPlan to_authority = builder.plan(graph, in, out);
   SpmvPlan to_hub = choose_plan(options.kernel, out, in, backend.tiling_limits(), options.table);
   to_hub.kernel = to_authority.kernel;  // the spaces are shared, so both products use one kind and order
   to_hub.order = to_authority.order;
@@ -53,7 +53,7 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   std::vector<std::uint64_t> lengths = in_degrees(graph, comm);
   const std::vector<std::uint64_t> out = out_degrees(graph, comm);
   lengths.insert(lengths.end(), out.begin(), out.end());
-  SpmvPlan plan = builder.plan(lengths, lengths, graph);
+  SpmvPlan plan = builder.plan(graph, lengths, lengths);
   const VectorSpace space = builder.space(lengths, lengths, plan);
   const Graph turned = transposed(graph, comm);
   LoadedRows loaded = builder.loaded_rows(graph);

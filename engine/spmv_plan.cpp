@@ -15,8 +15,8 @@ namespace {
 
 /// Elements of a workload that a row piece is assumed to be packed into.
 constexpr double kTypicalWorkloadSize = 8192;
-/// Tiling must promise at least this much, because the prediction does not see natural locality.
-constexpr double kRequiredGain = 1.05;
+/// Tiling must promise at least this much on a CPU, because the prediction does not see natural locality.
+double required_gain(const TilingLimits& limits) { return limits.prefers_messages ? 1 : 1.05; }
 
 /// Lengths in descending order, as runs of equal length.
 std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<const std::uint64_t> lengths) {
@@ -116,7 +116,7 @@ KernelKind tiled_kernel(const TilingLimits& limits) {
 std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
   if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
-    reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (kRequiredGain - 1) * 100);
+    reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (required_gain(limits) - 1) * 100);
   return fmt::format("{}: {}; one product on one {}: {} {:.3g} ms, plain CSR {:.3g} ms",
                      to_string(plan.kernel), reason, limits.prefers_messages ? "GPU" : "thread",
                      to_string(tiled_kernel(limits)), plan.predicted_tile_seconds * 1e3,
@@ -145,7 +145,7 @@ const char* to_string(ColumnOrderKind kind) {
 
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                     const PerfTable& table) {
+                     const PerfTable& table, const GraphFindings* findings) {
   const auto columns = length_counts(column_lengths), rows = length_counts(row_lengths);
   double num_nonzeros = 0;
   for (auto [length, count] : columns)
@@ -157,13 +157,14 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     const bool narrow = asked == KernelKind::tile_messages ||
                         (limits.prefers_messages && asked != KernelKind::tile_composite);
     const auto shares = tile_shares(columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
-    plan.predicted_messages = expected_pieces(rows, shares);
+    plan.predicted_messages = findings == nullptr ? expected_pieces(rows, shares) : findings->num_pieces;
     if (limits.prefers_messages) {
       const DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
                             .num_columns = static_cast<double>(column_lengths.size()),
                             .num_nonzeros = num_nonzeros,
                             .num_messages = plan.predicted_messages,
-                            .value_bytes = static_cast<double>(limits.value_bytes)};
+                            .value_bytes = static_cast<double>(limits.value_bytes),
+                            .weighted = findings != nullptr && findings->weighted};
       plan.predicted_tile_seconds = predict_messages_seconds(work);
       plan.predicted_csr_seconds = predict_device_csr_seconds(work);
     } else {
@@ -173,10 +174,11 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     }
   }
   if (asked == KernelKind::automatic)
-    plan.kernel = plan.predicted_csr_seconds > kRequiredGain * plan.predicted_tile_seconds
+    plan.kernel = plan.predicted_csr_seconds > required_gain(limits) * plan.predicted_tile_seconds
                       ? tiled_kernel(limits)
                       : KernelKind::csr;
-  plan.order = plan.kernel == KernelKind::csr ? ColumnOrderKind::original : ColumnOrderKind::by_length;
+  if (plan.kernel == KernelKind::csr) plan.order = ColumnOrderKind::original;
+  if (plan.kernel == KernelKind::tile_messages && findings != nullptr) plan.order = findings->order;
   plan.reason = reason_text(plan, asked != KernelKind::automatic, limits);
   return plan;
 }

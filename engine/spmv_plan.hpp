@@ -26,11 +26,18 @@ struct SpmvPlan {
   std::string reason;  ///< one sentence for reports
 };
 
+/// What a look at the graph adds to the lengths, for tile-messages.
+struct GraphFindings {
+  ColumnOrderKind order = ColumnOrderKind::by_length;
+  double num_pieces = 0;  ///< (row, tile) pairs in that order
+  bool weighted = false;
+};
+
 /// Automatic: the kernel that the table predicts to be faster (tiling only where it promises 5 % or more).
-/// Row and column lengths of the whole matrix.
+/// Row and column lengths of the whole matrix. Without findings (null) neighbours are taken to lie anywhere.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                     const PerfTable& table);
+                     const PerfTable& table, const GraphFindings* findings = nullptr);
 
 const char* to_string(KernelKind kind);
 const char* to_string(ColumnOrderKind kind);

@@ -137,7 +137,7 @@ std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Grap
 
 SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const {
   const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
-  return choose_plan(kernel_, rows, columns, limits, load_perf_table(comm));
+  return plan_for_graph(graph, kernel_, order_, rows, columns, limits, load_perf_table(comm), comm);
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {

@@ -31,7 +31,7 @@ std::vector<VertexId> names(std::uint64_t n) {
 
 ColumnOrderKind choice(const Graph& graph, OrderRequest asked, std::uint32_t tile_columns) {
   const auto comm = make_single_rank();
-  return choose_order(asked, graph, out_degrees(graph, *comm), tile_columns, *comm);
+  return look_at(graph, asked, out_degrees(graph, *comm), tile_columns, *comm).order;
 }
 
 TEST(OrderChoice, CountsThePiecesOfBothOrders) {
@@ -39,7 +39,8 @@ TEST(OrderChoice, CountsThePiecesOfBothOrders) {
   const Graph graph = sample_graph({{1, 0}, {2, 0}, {0, 1}, {3, 1}, {3, 2}}, range_labels(4, 0), false);
   const auto comm = make_single_rank();
   const PieceCounts pieces = count_pieces(graph, std::vector<std::uint64_t>{1, 1, 1, 2}, 2, 100, *comm);
-  EXPECT_EQ(pieces.as_given, 2u + 2u + 1u);   // tiles {0, 1} and {2, 3}
+  EXPECT_EQ(pieces.as_given, 2u + 2u + 1u);  // tiles {0, 1} and {2, 3}
+  EXPECT_EQ(pieces.num_edges, 5u);
   EXPECT_EQ(pieces.by_length, 1u + 1u + 1u);  // tiles {3, 0} and {1, 2}
 }
 
@@ -65,6 +66,35 @@ TEST(OrderChoice, ScatteredNamesGoByLength) {
   EXPECT_EQ(choice(ring(300, 6, names(300)), OrderRequest::automatic, 1000), ColumnOrderKind::by_length);
 }
 
+TEST(OrderChoice, TheSampleTellsThePiecesOfAll) {
+  const Graph whole = skewed_graph(2000, 30000);
+  const auto comm = make_single_rank();
+  const auto columns = out_degrees(whole, *comm);
+  const PieceCounts all = count_pieces(whole, columns, 64, 1000000, *comm);
+  const PieceCounts some = count_pieces(whole, columns, 64, 10000, *comm);
+  EXPECT_EQ(all.num_edges, whole.num_edges);
+  EXPECT_LT(some.num_edges, whole.num_edges);
+  const auto scaled =
+      static_cast<double>(some.by_length * all.num_edges) / static_cast<double>(some.num_edges);
+  EXPECT_NEAR(scaled, static_cast<double>(all.by_length), 0.15 * static_cast<double>(all.by_length));
+}
+
+TEST(OrderChoice, APlanHasTheOrderAndThePiecesOfTheGraph) {
+  const Graph graph = ring(3000, 6, names(3000));
+  const auto comm = make_single_rank();
+  const auto in = in_degrees(graph, *comm), out = out_degrees(graph, *comm);
+  const TilingLimits limits{.tile_columns = 100, .warp_width = 32, .prefers_messages = true};
+  const auto plan = [&](KernelKind kernel, OrderRequest order) {
+    return plan_for_graph(graph, kernel, order, in, out, limits, default_perf_table(), *comm);
+  };
+  const SpmvPlan messages = plan(KernelKind::tile_messages, OrderRequest::as_given);
+  EXPECT_EQ(messages.order, ColumnOrderKind::as_given);
+  EXPECT_EQ(messages.predicted_messages, 3000.0 + 30 * 5);  // five rows behind each border have two pieces
+  EXPECT_EQ(plan(KernelKind::tile_messages, OrderRequest::by_length).order, ColumnOrderKind::by_length);
+  EXPECT_EQ(plan(KernelKind::tile_composite, OrderRequest::as_given).order, ColumnOrderKind::by_length);
+  EXPECT_EQ(plan(KernelKind::csr, OrderRequest::by_length).order, ColumnOrderKind::original);
+}
+
 TEST(OrderChoice, AllRanksCountTheSame) {
   const Graph whole = skewed_graph(2000, 30000);
   const auto single = make_single_rank();
@@ -77,6 +107,7 @@ TEST(OrderChoice, AllRanksCountTheSame) {
         const PieceCounts found = count_pieces(block, out_degrees(block, comm), 64, num_sampled, comm);
         EXPECT_EQ(found.by_length, one.by_length);
         EXPECT_EQ(found.as_given, one.as_given);
+        EXPECT_EQ(found.num_edges, one.num_edges);
       });
   }
 }

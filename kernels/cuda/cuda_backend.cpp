@@ -160,30 +160,32 @@ class CudaBackend : public Backend<S> {
                                        .out = next.out->data(),
                                        .slots = data_or_null(next.slots),
                                        .num_out = next.count};
-    return send_sums(1, [&](auto* sums) { cuda::rank_update(update, vectors, bound, squares, sums); });
+    return send_sums(
+        1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
                           const RowPlaces& places, std::span<const VertexId> restart_rows,
                           unsigned num_vectors, const ExactScale& bound, bool squares,
                           Buffer<S>& walk) override {
-    return send_sums(num_vectors, [&](auto* sums) {
+    return send_sums(num_vectors, [&](const cuda::SumsOutbox& box) {
       cuda::walk_update(continue_probability, restart, {y.data(), data_or_null(places.positions)},
                         restart_rows, num_vectors, bound, squares, walk.data(), walk.size() / num_vectors,
-                        sums);
+                        box);
     });
   }
   VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
                           const ExactScale& bound, bool squares, Buffer<S>& score) override {
-    return take_sums([&](auto* sums) {
+    return take_sums([&](const cuda::SumsOutbox& box) {
       cuda::scale_update(factor, {y.data(), data_or_null(places.positions)}, bound, squares, score.data(),
-                         score.size(), sums);
+                         score.size(), box);
     });
   }
   double max_abs(const Buffer<double>& y) override {
-    return take_sums([&](auto* sums) { cuda::max_abs(y.data(), y.size(), sums); }).change_max;
+    return take_sums([&](const cuda::SumsOutbox& box) { cuda::max_abs(y.data(), y.size(), box); }).change_max;
   }
   ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    return take_sums([&](auto* sums) { cuda::sum(y.data(), y.size(), squares, bound, sums); }).total;
+    return take_sums([&](const cuda::SumsOutbox& box) { cuda::sum(y.data(), y.size(), squares, bound, box); })
+        .total;
   }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
@@ -208,12 +210,12 @@ class CudaBackend : public Backend<S> {
   static const T* data_or_null(const Buffer<T>* buffer) {
     return buffer == nullptr ? nullptr : buffer->data();
   }
-  /// add(sums): starts the kernel that adds to them.
+  /// add(box): starts the kernel that sends sums by it.
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
-    add(mailbox_.open(num_vectors));
-    const std::uint64_t number = mailbox_.send();
-    return PendingSums([this, number] { return mailbox_.receive(number); });
+    const cuda::SumsOutbox box = mailbox_.open(num_vectors);
+    add(box);
+    return PendingSums([this, number = box.number] { return mailbox_.receive(number); });
   }
   template <class Add>
   VectorSums take_sums(const Add& add) {

@@ -67,4 +67,24 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
     atomicMax(target, word);
 }
 
+/// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
+/// All threads call; `thread` of num_threads.
+__device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
+  __shared__ bool is_last;
+  __threadfence();  // the words are there before this block counts as done
+  __syncthreads();
+  if (thread == 0) is_last = atomicAdd(box.blocks_done, 1u) + 1 == gridDim.x * gridDim.y;
+  __syncthreads();
+  if (!is_last) return;
+  auto* sums = reinterpret_cast<Limb*>(box.sums);
+  auto* host = reinterpret_cast<volatile Limb*>(box.host);
+  for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads)
+    host[i] = atomicExch(sums + i, 0);
+  __threadfence_system();  // the sums are there before their number
+  __syncthreads();
+  if (thread > 0) return;
+  *box.blocks_done = 0;
+  *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
+}
+
 }  // namespace tessera::cuda

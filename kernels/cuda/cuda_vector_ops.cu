@@ -28,57 +28,53 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 
 template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
-                 bool squares, DeviceSums* sums) {
-  if (vectors.num_rows == 0) return;
+                 bool squares, const SumsOutbox& box) {
   const unsigned blocks = num_reduce_blocks(vectors.num_rows);
   if (squares)
-    rank_kernel<true><<<blocks, kThreads>>>(update, vectors, bound, sums);
+    rank_kernel<true><<<blocks, kThreads>>>(update, vectors, bound, box);
   else
-    rank_kernel<false><<<blocks, kThreads>>>(update, vectors, bound, sums);
+    rank_kernel<false><<<blocks, kThreads>>>(update, vectors, bound, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
 template <class S>
 void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
-                  std::uint64_t num_rows, DeviceSums* sums) {
-  if (num_rows == 0) return;
-  scale_kernel<<<num_reduce_blocks(num_rows), kThreads>>>(factor, y, bound, squares, score, num_rows, sums);
+                  std::uint64_t num_rows, const SumsOutbox& box) {
+  scale_kernel<<<num_reduce_blocks(num_rows), kThreads>>>(factor, y, bound, squares, score, num_rows, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
 template <class S>
 void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
-                 bool squares, S* walk, std::uint64_t num_rows, DeviceSums* sums) {
-  if (num_rows == 0) return;
+                 bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box) {
   DeviceArray<VertexId> rows(restart_rows);
   const dim3 threads(kWalkVectors, kThreads / kWalkVectors);
   const dim3 blocks(num_reduce_blocks(num_rows * kWalkVectors), ceil_div(num_vectors, kWalkVectors));
   walk_kernel<<<blocks, threads>>>(continue_probability, restart, y, rows.data(), num_vectors, bound, squares,
-                                   walk, num_rows, sums);
+                                   walk, num_rows, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
-void max_abs(const double* y, std::uint64_t size, DeviceSums* sums) {
-  if (size == 0) return;
-  max_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, sums);
+void max_abs(const double* y, std::uint64_t size, const SumsOutbox& box) {
+  max_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
-void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound, DeviceSums* sums) {
-  if (size == 0) return;
-  sum_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, squares, bound, sums);
+void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound, const SumsOutbox& box) {
+  sum_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, squares, bound, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
-#define TESSERA_INSTANTIATE(S)                                                                               \
-  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*, cudaStream_t);  \
-  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);            \
-  template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool, DeviceSums*); \
-  template void walk_update(double, double, const ProductView&, std::span<const VertexId>, unsigned,         \
-                            const ExactScale&, bool, S*, std::uint64_t, DeviceSums*);                        \
-  template void scale_update(double, const ProductView&, const ExactScale&, bool, S*, std::uint64_t,         \
-                             DeviceSums*);
+#define TESSERA_INSTANTIATE(S)                                                                              \
+  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*, cudaStream_t); \
+  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);           \
+  template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool,              \
+                            const SumsOutbox&);                                                             \
+  template void walk_update(double, double, const ProductView&, std::span<const VertexId>, unsigned,        \
+                            const ExactScale&, bool, S*, std::uint64_t, const SumsOutbox&);                 \
+  template void scale_update(double, const ProductView&, const ExactScale&, bool, S*, std::uint64_t,        \
+                             const SumsOutbox&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -15,7 +15,7 @@ inline unsigned num_blocks(std::uint64_t size) {
 }
 /// Fewer, so that each block has something to add up before it goes to device memory; an H200 runs a third of
 /// 1,188 at once.
-inline unsigned num_reduce_blocks(std::uint64_t size) { return std::min(num_blocks(size), 1188u); }
+inline unsigned num_reduce_blocks(std::uint64_t size) { return std::clamp(num_blocks(size), 1u, 1188u); }
 
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ inline std::uint64_t index_step() { return std::uint64_t{gridDim.x} * kThreads; }
@@ -28,9 +28,9 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
   return place == kNoVertex ? 0.0 : product.y[place];
 }
 
-/// Sums of all threads of a block, then of all blocks: warps by shuffles, because 64-bit atomics of many
-/// threads on one word of shared memory wait for each other.
-__device__ inline void reduce(const ThreadSums& own, DeviceSums* all) {
+/// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
+/// atomics of many threads on one word of shared memory wait for each other.
+__device__ inline void reduce(const ThreadSums& own, const SumsOutbox& box) {
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps];
   Limb words[kSumWords];
@@ -42,10 +42,12 @@ __device__ inline void reduce(const ThreadSums& own, DeviceSums* all) {
     if (threadIdx.x % 32 == 0) of_warp[place][threadIdx.x / 32] = words[place];
   }
   __syncthreads();
-  if (threadIdx.x >= kSumWords) return;
-  Limb word = 0;
-  for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
-  add_word(threadIdx.x, word, all);
+  if (threadIdx.x < kSumWords) {
+    Limb word = 0;
+    for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
+    add_word(threadIdx.x, word, box.sums);
+  }
+  send_if_last(box, threadIdx.x, kThreads);
 }
 
 template <class S>
@@ -72,7 +74,7 @@ inline constexpr unsigned kRankRows = 4;
 
 template <bool kSquares, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
-    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, DeviceSums* all) {
+    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {
@@ -106,13 +108,13 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, all);
+  reduce(sums, box);
 }
 
 template <class S>
 __global__ void __launch_bounds__(kThreads)
     scale_kernel(double factor, ProductView y, ExactScale bound, bool squares, S* score,
-                 std::uint64_t num_rows, DeviceSums* all) {
+                 std::uint64_t num_rows, SumsOutbox box) {
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < num_rows; i += index_step()) {
     const S stored = static_cast<S>(factor * value_at(y, place_of(y, i)));
@@ -120,7 +122,7 @@ __global__ void __launch_bounds__(kThreads)
     sums.total.add(bound, static_cast<double>(stored));
     score[i] = stored;
   }
-  reduce(sums, all);
+  reduce(sums, box);
 }
 
 /// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors). Threads of one vector
@@ -128,7 +130,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class S>
 __global__ void __launch_bounds__(kThreads)
     walk_kernel(double c, double restart, ProductView y, const VertexId* restart_rows, unsigned num_vectors,
-                ExactScale bound, bool squares, S* walk, std::uint64_t num_rows, DeviceSums* all) {
+                ExactScale bound, bool squares, S* walk, std::uint64_t num_rows, SumsOutbox box) {
   static_assert(32 % kWalkVectors == 0);
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps][kWalkVectors];
@@ -159,23 +161,24 @@ __global__ void __launch_bounds__(kThreads)
     Limb word = 0;
     for (unsigned w = 0; w < kWarps; ++w) word = combined(place, word, of_warp[place][w][v]);
     if (blockIdx.y * kWalkVectors + v < num_vectors)
-      add_word(place, word, all + blockIdx.y * kWalkVectors + v);
+      add_word(place, word, box.sums + blockIdx.y * kWalkVectors + v);
   }
+  send_if_last(box, thread, kThreads);
 }
 
-__global__ void __launch_bounds__(kThreads) max_kernel(const double* y, std::uint64_t size, DeviceSums* all) {
+__global__ void __launch_bounds__(kThreads) max_kernel(const double* y, std::uint64_t size, SumsOutbox box) {
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.change_max = fmax(sums.change_max, fabs(y[i]));
-  reduce(sums, all);
+  reduce(sums, box);
 }
 
 __global__ void __launch_bounds__(kThreads)
-    sum_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, DeviceSums* all) {
+    sum_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box) {
   ThreadSums sums;
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     sums.total.add(bound, squares ? y[i] * y[i] : y[i]);
-  reduce(sums, all);
+  reduce(sums, box);
 }
 
 }  // namespace tessera::cuda

@@ -40,21 +40,21 @@ struct RankVectors {
   std::uint64_t num_out = 0;
 };
 
-// All of these add to `sums`, which hold zeros: device memory, one for each vector.
+// All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
 
 template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
-                 bool squares, DeviceSums* sums);
+                 bool squares, const SumsOutbox& box);
 template <class S>
 void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
-                 bool squares, S* walk, std::uint64_t num_rows, DeviceSums* sums);
+                 bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box);
 template <class S>
 void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
-                  std::uint64_t num_rows, DeviceSums* sums);
+                  std::uint64_t num_rows, const SumsOutbox& box);
 
-void max_abs(const double* y, std::uint64_t size, DeviceSums* sums);  ///< to change_max
+void max_abs(const double* y, std::uint64_t size, const SumsOutbox& box);  ///< to change_max
 void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
-         DeviceSums* sums);  ///< to total
+         const SumsOutbox& box);  ///< to total
 
 }  // namespace tessera::cuda

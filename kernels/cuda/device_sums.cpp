@@ -1,6 +1,7 @@
 #include "kernels/cuda/device_sums.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -27,37 +28,48 @@ VectorSums to_host(const DeviceSums& sums) {
 
 }  // namespace
 
-SumsMailbox::SumsMailbox() { TESSERA_CUDA_CALL(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming)); }
-
 SumsMailbox::~SumsMailbox() {
   if (may_free()) (void)cudaFreeHost(host_);
-  (void)cudaEventDestroy(arrived_);
 }
 
-DeviceSums* SumsMailbox::open(std::size_t num_vectors) {
-  if (capacity_ < num_vectors) {
-    capacity_ = 0;
-    device_ = device_buffer<DeviceSums>(num_vectors);
-    TESSERA_CUDA_CALL(cudaFreeHost(std::exchange(host_, nullptr)));
-    TESSERA_CUDA_CALL(cudaMallocHost(reinterpret_cast<void**>(&host_), device_.size_bytes()));
-    capacity_ = num_vectors;
-  }
-  ++number_;
+void SumsMailbox::make_room(std::size_t num_vectors) {
+  if (capacity_ >= num_vectors) return;
+  if (host_ != nullptr) TESSERA_CUDA_CALL(cudaDeviceSynchronize());  // a kernel may still be sending
+  capacity_ = 0;
+  device_ = device_buffer<DeviceSums>(num_vectors + 1);
+  TESSERA_CUDA_CALL(cudaMemset(device_.data(), 0, device_.size_bytes()));
+  TESSERA_CUDA_CALL(cudaFreeHost(std::exchange(host_, nullptr)));
+  TESSERA_CUDA_CALL(cudaMallocHost(reinterpret_cast<void**>(&host_), device_.size_bytes()));
+  std::memset(host_, 0, device_.size_bytes());
+  capacity_ = num_vectors;
+}
+
+SumsOutbox SumsMailbox::open(std::size_t num_vectors) {
+  make_room(num_vectors);
   num_vectors_ = num_vectors;
-  TESSERA_CUDA_CALL(cudaMemsetAsync(device_.data(), 0, num_vectors * sizeof(DeviceSums)));
-  return device_.data();
+  return {.sums = device_.data(),
+          .blocks_done = reinterpret_cast<unsigned*>(device_.data() + capacity_),
+          .host = host_,
+          .arrived = reinterpret_cast<std::uint64_t*>(host_ + capacity_),
+          .number = ++number_,
+          .num_vectors = static_cast<unsigned>(num_vectors)};
 }
 
-std::uint64_t SumsMailbox::send() {
-  TESSERA_CUDA_CALL(cudaMemcpyAsync(host_, device_.data(), num_vectors_ * sizeof(DeviceSums),
-                                    cudaMemcpyDeviceToHost, nullptr));
-  TESSERA_CUDA_CALL(cudaEventRecord(arrived_, nullptr));
-  return number_;
+bool SumsMailbox::has_arrived() const {
+  std::atomic_ref<std::uint64_t> arrived(*reinterpret_cast<std::uint64_t*>(host_ + capacity_));
+  return arrived.load(std::memory_order_acquire) == number_;
 }
 
 std::vector<VectorSums> SumsMailbox::receive(std::uint64_t number) {
   require(number == number_, "sums are taken before the next update starts");
-  TESSERA_CUDA_CALL(cudaEventSynchronize(arrived_));
+  constexpr unsigned kLooksBetweenQuestions = 1 << 14;
+  for (unsigned looks = 1; !has_arrived(); ++looks) {
+    if (looks % kLooksBetweenQuestions != 0) continue;
+    const cudaError_t status = cudaStreamQuery(nullptr);
+    if (status == cudaErrorNotReady) continue;
+    TESSERA_CUDA_CALL(status);
+    require(has_arrived(), "an update has ended without its sums");
+  }
   std::vector<VectorSums> sums(num_vectors_);
   std::transform(host_, host_ + num_vectors_, sums.begin(), to_host);
   return sums;

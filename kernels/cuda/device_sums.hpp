@@ -24,27 +24,39 @@ struct DeviceSums {
 };
 inline constexpr unsigned kSumWords = sizeof(DeviceSums) / sizeof(Limb);
 
-/// Brings the sums of one update at a time to the host, which can do other things until it needs them.
+/// What a kernel adds its sums to, and where its last block puts them.
+struct SumsOutbox {
+  DeviceSums* sums = nullptr;        ///< num_vectors, zeros before and after
+  unsigned* blocks_done = nullptr;   ///< 0 before and after
+  DeviceSums* host = nullptr;        ///< num_vectors in page-locked host memory
+  std::uint64_t* arrived = nullptr;  ///< there, too: `number` once all of `host` is there
+  std::uint64_t number = 0;
+  unsigned num_vectors = 0;
+};
+
+/// Brings the sums of one update at a time to the host, which can do other things until it needs them. No
+/// copy and no event: a step of a small graph is short beside them.
 class SumsMailbox {
  public:
-  SumsMailbox();
+  SumsMailbox() = default;
   ~SumsMailbox();
   SumsMailbox(const SumsMailbox&) = delete;
   SumsMailbox& operator=(const SumsMailbox&) = delete;
 
-  /// Zeros in device memory, one for each vector, for the next kernel to add to.
-  DeviceSums* open(std::size_t num_vectors);
-  /// After that kernel; gives the number to receive with.
-  std::uint64_t send();
-  /// Waits for what was sent. Only the latest can be had.
+  /// For the next kernel on the default stream, which must send them. The one before must have ended, or go
+  /// before it there; its sums are given up if nobody has received them.
+  SumsOutbox open(std::size_t num_vectors);
+  /// Waits for the sums that the outbox of this number was for. Only the latest can be had. Throws
+  /// ResourceError when the device has failed meanwhile.
   std::vector<VectorSums> receive(std::uint64_t number);
 
  private:
+  void make_room(std::size_t num_vectors);
+  bool has_arrived() const;
   std::size_t num_vectors_ = 0, capacity_ = 0;
   std::uint64_t number_ = 0;
-  Buffer<DeviceSums> device_;
-  DeviceSums* host_ = nullptr;  // page-locked
-  cudaEvent_t arrived_ = nullptr;
+  Buffer<DeviceSums> device_;   // one more than there is room for: blocks_done
+  DeviceSums* host_ = nullptr;  // page-locked; one more: arrived
 };
 
 }  // namespace tessera::cuda

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/tile_composite_view.hpp"
+
 namespace tessera {
 namespace {
 
@@ -10,9 +12,9 @@ namespace {
 /// with their place in a bin; rows of the product.
 constexpr double kLaunchSeconds = 5e-6, kElementSeconds = 0.71e-12, kMessageBytesPerSecond = 0.975e12,
                  kRowSeconds = 1.5e-12, kValueBytesPerSecond = 2.5e12;
-/// Of a CSR product: what streams, and gathers of single values from L2 and from memory; x competes for the
-/// L2 of 60 MB.
-constexpr double kCsrLaunchSeconds = 8e-6, kStreamBytesPerSecond = 2.5e12;
+/// Of a CSR product: its launch, another one for rows of more than a chunk, what streams, and gathers of
+/// single values from L2 and from memory; x competes for the L2 of 60 MB.
+constexpr double kCsrLaunchSeconds = 8e-6, kLongRowsSeconds = 12e-6, kStreamBytesPerSecond = 2.5e12;
 constexpr double kCachedGathersPerSecond = 130e9, kGathersPerSecond = 55e9, kCacheBytes = 40e6;
 /// Padding of rows to words and slices; seen: 0.12 to 0.25.
 constexpr double kPadding = 1.2;
@@ -42,7 +44,8 @@ double predict_messages_seconds(const DeviceWork& work) {
 double predict_device_csr_seconds(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
   const double gather = cached / kCachedGathersPerSecond + (1 - cached) / kGathersPerSecond;
-  return kCsrLaunchSeconds + work.num_nonzeros * gather +
+  const double launches = kCsrLaunchSeconds + (work.longest_row > kSumChunk ? kLongRowsSeconds : 0);
+  return launches + work.num_nonzeros * gather +
          (predict_device_csr_bytes(work) + row_bytes(work)) / kStreamBytesPerSecond;
 }
 

@@ -8,6 +8,7 @@ namespace tessera {
 /// Of the whole matrix.
 struct DeviceWork {
   double num_rows = 0, num_columns = 0, num_nonzeros = 0;
+  double longest_row = 0;
   double num_messages = 0;  ///< non-empty (row, tile) pairs
   double value_bytes = 4;   ///< of x and messages
   bool weighted = false;

@@ -49,6 +49,9 @@ TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {
             KernelKind::tile_messages);
   const std::vector<std::uint64_t> small(100, 3);
   EXPECT_EQ(choose_plan(KernelKind::automatic, small, small, kGpuLimits, table).kernel, KernelKind::csr);
+  const std::vector<std::uint64_t> few_long(100, 300);  // CSR needs a second launch
+  EXPECT_EQ(choose_plan(KernelKind::automatic, few_long, few_long, kGpuLimits, table).kernel,
+            KernelKind::tile_messages);
 }
 
 TEST(DeviceModel, PredictedMessagesAreNearThoseOfAnRmatGraph) {

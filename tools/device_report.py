@@ -10,7 +10,9 @@ import sys
 
 def command(scales):
     """The call with what of its environment it was given."""
-    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "FILES") if name in os.environ}
+    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS") if name in os.environ}
+    if "FILES" in os.environ:
+        settings["FILES"] = " ".join(map(os.path.basename, os.environ["FILES"].split()))
     settings["SCALES"] = scales
     return " ".join(f'{name}="{value}"' for name, value in settings.items()) + " tools/device-check.sh"
 

@@ -32,7 +32,8 @@ struct PageRankResult {
   double sum = 0;          ///< of the scores
 };
 
-/// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights.
+/// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights (0
+/// exactly where a vertex has no out-links).
 /// Throws OptionError for parameters out of range. Collective.
 template <class S>
 PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights,

@@ -48,9 +48,10 @@ ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths
     }
     ++result.tiles.back().num_columns;
     result.slot_of_column[c] = static_cast<VertexId>(slot++);
-    if (slot >= kMaxVertices) throw ResourceError("the graph has too many vertices for 32-bit slots");
   }
   result.num_slots = slot + (result.tiles.empty() ? 0 : 1);
+  if (result.num_slots > kMaxVertices)
+    throw ResourceError("the graph has too many vertices for 32-bit slots");
   return result;
 }
 

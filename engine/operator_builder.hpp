@@ -97,7 +97,8 @@ struct OperatorBuilder {
                                    sizeof(S) == 4 ? "use --precision f64 or " : ""));
   }
 
-  /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads.
+  /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads
+  /// (with columns as given, a sixteenth of it).
   static constexpr double kChunkShares[] = {1.0 / 16, 1.0 / 4, 1}, kOneChunk[] = {1};
   /// Below this many values from all ranks a chunk is mostly latency.
   static constexpr std::uint64_t kValuesWorthChunks = std::uint64_t{1} << 22;
@@ -171,7 +172,7 @@ struct OperatorBuilder {
     const TilingLimits limits = backend.tiling_limits();
     BinLimits bins = limits.bins;
     if (csr.num_nonzeros() < limits.bin_nonzeros) {
-      bins.most_messages /= 2;
+      bins.most_messages = std::max(1u, bins.most_messages / 2);
       bins.at_once *= 2;
     }
     if (options.pack_on_device) {

@@ -2,6 +2,7 @@
 // fewer pieces of rows (a message each) is the faster one; graphs whose neighbours lie together keep them so.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/graph.hpp"
@@ -18,15 +19,19 @@ struct PieceCounts {
   EdgeOffset num_edges = 0;
 };
 
-/// Of A^T of `graph` (columns: sources), its columns cut into tiles of `tile_columns` in both orders; of
-/// every k-th row, so that about `num_sampled` edges are looked at. The same on every rank and for any number
-/// of ranks; collective.
-PieceCounts count_pieces(const Graph& graph, std::span<const std::uint64_t> column_lengths,
-                         std::uint32_t tile_columns, std::uint64_t num_sampled, Communicator& comm);
+/// Of A^T of `graph` (columns: sources), its columns cut into tiles of `tile_columns` in the orders that may
+/// be taken (0 for the other); of some rows, spread over all ids, so that about `num_sampled` edges are
+/// looked at. The same on every rank and for any number of ranks; collective.
+PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
+                         std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
+                         std::uint64_t num_sampled, Communicator& comm);
 
-/// The order asked for; automatic: as given where that saves a tenth of the pieces or more. Collective.
-GraphFindings look_at(const Graph& graph, OrderRequest asked, std::span<const std::uint64_t> column_lengths,
-                      std::uint32_t tile_columns, Communicator& comm);
+/// The order asked for; automatic: as given where that saves a tenth of the pieces or more. Nothing when the
+/// sample has no edge. Collective.
+std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
+                                     std::span<const std::uint64_t> column_lengths,
+                                     std::uint32_t tile_columns, std::uint64_t num_sampled,
+                                     Communicator& comm);
 
 /// choose_plan for a matrix whose last columns are those of A^T of `graph`, after a look at the graph where
 /// the plan may be tile-messages. Collective.

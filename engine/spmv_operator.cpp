@@ -27,17 +27,14 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               Communicator& comm) {
   const OperatorBuilder<S> builder{options, backend, comm};
   const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
-  SpmvPlan to_authority = builder.plan(graph, in, out);
-  SpmvPlan to_hub = choose_plan(options.kernel, out, in, backend.tiling_limits(), options.table);
-  to_hub.kernel = to_authority.kernel;  // the spaces are shared, so both products use one kind and order
-  to_hub.order = to_authority.order;
+  // The spaces are shared, so both products go by one plan.
+  const SpmvPlan plan = builder.plan(graph, in, out);
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
-  const VectorSpace hubs = builder.space(out, out, to_authority);
-  const VectorSpace authorities = builder.space(in, in, to_authority);
-  SpmvOperator first =
-      builder.build(builder.loaded_rows(graph), in, authorities, hubs, std::move(to_authority));
+  const VectorSpace hubs = builder.space(out, out, plan);
+  const VectorSpace authorities = builder.space(in, in, plan);
+  SpmvOperator first = builder.build(builder.loaded_rows(graph), in, authorities, hubs, plan);
   const Graph turned = transposed(graph, comm);
-  SpmvOperator second = builder.build(builder.loaded_rows(turned), out, hubs, authorities, std::move(to_hub));
+  SpmvOperator second = builder.build(builder.loaded_rows(turned), out, hubs, authorities, plan);
   return {std::move(first), std::move(second)};
 }
 

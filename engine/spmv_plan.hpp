@@ -12,15 +12,15 @@
 namespace tessera {
 
 enum class KernelKind { automatic, tile_composite, tile_messages, csr };
-/// Whether columns are ordered by length and cut into tiles.
+/// Whether columns are cut into tiles.
 inline bool is_tiled(KernelKind kind) { return kind != KernelKind::csr && kind != KernelKind::automatic; }
 
 struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;
-  ColumnOrderKind order = ColumnOrderKind::by_length;  ///< set once the graph has been looked at
+  ColumnOrderKind order = ColumnOrderKind::by_length;  ///< of columns and rows
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
-  double predicted_messages = 0;      ///< expected (row, tile) pairs
+  double predicted_messages = 0;      ///< (row, tile) pairs, expected or counted
   double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table; on one GPU where it computes
   double predicted_csr_seconds = 0;
   std::string reason;  ///< one sentence for reports
@@ -33,8 +33,9 @@ struct GraphFindings {
   bool weighted = false;
 };
 
-/// Automatic: the kernel that the table predicts to be faster (tiling only where it promises 5 % or more).
-/// Row and column lengths of the whole matrix. Without findings (null) neighbours are taken to lie anywhere.
+/// Automatic: the kernel that is predicted to be faster (tiling on a CPU only where it promises 5 % or more).
+/// Row and column lengths of the whole matrix. Without findings (null) neighbours are taken to lie anywhere,
+/// and the order is by length.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table, const GraphFindings* findings = nullptr);

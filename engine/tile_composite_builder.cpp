@@ -6,6 +6,7 @@
 #include "engine/perf_model.hpp"
 #include "engine/region_failure.hpp"
 #include "engine/row_pieces.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
@@ -175,6 +176,7 @@ template <class S>
 TileComposite<S> build_tile_composite(const CsrView<double>& csr, std::span<const VertexId> rows,
                                       const ColumnOrder& columns, const TilingLimits& limits,
                                       const PerfTable& table) {
+  require(columns.kind == ColumnOrderKind::by_length, "tile-composite needs columns ordered by length");
   return Builder<S>(csr, rows, columns, limits, table).run();
 }
 

@@ -12,9 +12,9 @@ struct BinLimits {
   std::uint32_t least_messages = 1;     ///< a bin that is worth its own work
 };
 
-/// First row of each bin, and the end. Bins hold whole rows, in order; as few as most_messages allows, then
-/// as many more as make a multiple of at_once, all of about one size. messages_before: of each row, and of
-/// all. Throws ResourceError when a row sends more than most_messages.
+/// First row of each bin, and the end. Bins hold whole rows, in order; as few as most_messages allows, and
+/// up to as many more as make a multiple of at_once, all of about one size. messages_before: of each row, and
+/// of all. Throws ResourceError when a row sends more than most_messages.
 std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_before, const BinLimits& limits);
 
 }  // namespace tessera

@@ -143,20 +143,20 @@ SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limit
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {
   Communicator& comm = session.comm();
   const MemoryPlan memory = plan_memory(graph, shape, precision_, comm);
-  const SpmvPlan plan = with_precision(precision_, [&](auto zero) {
+  const auto device = device_plan(graph, comm);
+  const SpmvPlan plan = device ? device->plan : with_precision(precision_, [&](auto zero) {
     return spmv_plan(graph, make_backend<decltype(zero)>(backend_)->tiling_limits(), comm);
   });
-  const auto device = device_plan(graph, comm);
   session.progress().done();
   run_together(comm, [&] {
     if (!session.is_root()) return;
     std::string text = fmt::format(
-        "nodes\t{}\nedges\t{}\nkernel\t{}\nreason\t{}\ntile columns\t{}\ndense tiles\t{}\n"
+        "nodes\t{}\nedges\t{}\nkernel\t{}\nreason\t{}\norder\t{}\ntile columns\t{}\ndense tiles\t{}\n"
         "ranks\t{}\ngraph bytes a rank\t{}\nmatrix bytes a rank\t{}\n"
         "packing bytes a rank\t{}\nvector bytes a rank\t{}\navailable bytes\t{}\n",
-        graph.num_vertices, graph.num_edges, to_string(plan.kernel), plan.reason, plan.tile_columns,
-        plan.num_dense_tiles, comm.size(), memory.graph_bytes, memory.matrix_bytes, memory.packing_bytes,
-        memory.vector_bytes, available_memory_bytes());
+        graph.num_vertices, graph.num_edges, to_string(plan.kernel), plan.reason, to_string(plan.order),
+        plan.tile_columns, plan.num_dense_tiles, comm.size(), memory.graph_bytes, memory.matrix_bytes,
+        memory.packing_bytes, memory.vector_bytes, available_memory_bytes());
     if (device) {
       const auto ranks = static_cast<std::uint64_t>(comm.size());
       const DeviceMemoryPlan gpu = plan_device_memory(graph, device->plan, shape, precision_, ranks);

@@ -71,19 +71,23 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
 /// All threads call; `thread` of num_threads.
 __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
   __shared__ bool is_last;
-  __threadfence();  // the words are there before this block counts as done
   __syncthreads();
-  if (thread == 0) is_last = atomicAdd(box.blocks_done, 1u) + 1 == gridDim.x * gridDim.y;
+  if (thread == 0) {
+    __threadfence();  // this block's words are there before it counts as done
+    is_last = atomicAdd(box.blocks_done, 1u) + 1 == gridDim.x * gridDim.y;
+    __threadfence();  // and the others' before they are read
+  }
   __syncthreads();
   if (!is_last) return;
   auto* sums = reinterpret_cast<Limb*>(box.sums);
   auto* host = reinterpret_cast<volatile Limb*>(box.host);
   for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads)
     host[i] = atomicExch(sums + i, 0);
-  __threadfence_system();  // the sums are there before their number
+  __threadfence_system();
   __syncthreads();
   if (thread > 0) return;
   *box.blocks_done = 0;
+  __threadfence_system();  // the sums are there before their number
   *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -29,11 +30,14 @@ VectorSums to_host(const DeviceSums& sums) {
 }  // namespace
 
 SumsMailbox::~SumsMailbox() {
-  if (may_free()) (void)cudaFreeHost(host_);
+  if (host_ == nullptr || !may_free()) return;
+  (void)cudaStreamSynchronize(nullptr);  // a kernel may still be sending
+  (void)cudaFreeHost(host_);
 }
 
 void SumsMailbox::make_room(std::size_t num_vectors) {
   if (capacity_ >= num_vectors) return;
+  num_vectors = std::max<std::size_t>(num_vectors, 64);
   if (host_ != nullptr) TESSERA_CUDA_CALL(cudaDeviceSynchronize());  // a kernel may still be sending
   capacity_ = 0;
   device_ = device_buffer<DeviceSums>(num_vectors + 1);
@@ -45,13 +49,14 @@ void SumsMailbox::make_room(std::size_t num_vectors) {
 }
 
 SumsOutbox SumsMailbox::open(std::size_t num_vectors) {
+  ++number_;  // what was open before can no longer be had
   make_room(num_vectors);
   num_vectors_ = num_vectors;
   return {.sums = device_.data(),
           .blocks_done = reinterpret_cast<unsigned*>(device_.data() + capacity_),
           .host = host_,
           .arrived = reinterpret_cast<std::uint64_t*>(host_ + capacity_),
-          .number = ++number_,
+          .number = number_,
           .num_vectors = static_cast<unsigned>(num_vectors)};
 }
 
@@ -66,7 +71,10 @@ std::vector<VectorSums> SumsMailbox::receive(std::uint64_t number) {
   for (unsigned looks = 1; !has_arrived(); ++looks) {
     if (looks % kLooksBetweenQuestions != 0) continue;
     const cudaError_t status = cudaStreamQuery(nullptr);
-    if (status == cudaErrorNotReady) continue;
+    if (status == cudaErrorNotReady) {
+      std::this_thread::yield();
+      continue;
+    }
     TESSERA_CUDA_CALL(status);
     require(has_arrived(), "an update has ended without its sums");
   }

@@ -52,7 +52,7 @@ struct MessageCutter {
       first = end;
     }
     out_.rows = Memory::joined(rows_);
-    if (out_.rows.size() > kNoVertex)
+    if (out_.rows.size() >= kNoVertex)
       throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     out_.tiles = Memory::joined(tiles_);
     out_.lengths = Memory::joined(lengths_);

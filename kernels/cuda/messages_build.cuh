@@ -66,6 +66,7 @@ struct MessagesBuild {
       next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
     }
     first_message.push_back(before.back());
+    if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     bin_windows_.push_back({});
     result_.num_messages = next;
     bin_rows_.assign(first_row.begin(), first_row.end());

@@ -158,5 +158,20 @@ TEST(Hits, BadStartsAndWeightsAreRefused) {
   EXPECT_THROW(run_hits(graph_of(heavy, true), options_with(until(1e-9))), InputError);
 }
 
+TEST(Hits, TheOrderOfNodesChangesRoundingsOnly) {
+  const Graph graph = graph_of(random_oracle_graph(9, 80, 400, true), true);
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult expected = run_hits(graph, options_with(steps(8)), {.kernel = KernelKind::csr}, update);
+    for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
+      for (const int ranks : {1, 3}) {
+        const HitsResult found =
+            run_hits(graph, options_with(steps(8)),
+                     {.ranks = ranks, .kernel = KernelKind::tile_messages, .order = order}, update);
+        EXPECT_LE(l1_distance(found.authority, expected.authority), 1e-13);
+        EXPECT_LE(l1_distance(found.hub, expected.hub), 1e-13);
+      }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test

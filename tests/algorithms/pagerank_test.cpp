@@ -94,13 +94,15 @@ TEST(PageRank, VerticesWithoutLinksHaveTheBitsOfAStepOfTheirOwn) {
   for (const Dangling rule :
        {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
     for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf})
-      for (const int ranks : {1, 3, 7}) {
-        PageRankOptions options = options_with(0.85, steps(20));
+      for (const test::Setup& setup :
+           {test::Setup{}, test::Setup{.ranks = 3}, test::Setup{.ranks = 7, .kernel = KernelKind::csr},
+            test::Setup{.ranks = 2, .kernel = KernelKind::tile_messages}}) {
+        PageRankOptions options = options_with(setup.ranks == 3 ? 0 : 0.85, steps(20));
         options.dangling = rule;
         options.stop.norm = norm;
-        const PageRankResult together = run_pagerank<float>(graph, options, {.ranks = ranks});
+        const PageRankResult together = run_pagerank<float>(graph, options, setup);
         options.start.assign(120, 1.0);
-        const PageRankResult each = run_pagerank<float>(graph, options, {.ranks = ranks});
+        const PageRankResult each = run_pagerank<float>(graph, options, setup);
         EXPECT_EQ(together.scores, each.scores);
         EXPECT_EQ(together.sum, each.sum);
         EXPECT_EQ(together.report.residual_history, each.report.residual_history);

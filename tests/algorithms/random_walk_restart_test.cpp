@@ -81,6 +81,22 @@ TEST(RandomWalkRestart, ConvergedQueriesLeaveTheBlock) {
   EXPECT_EQ(results[0].report.iterations, static_cast<int>(left.size()));
 }
 
+TEST(RandomWalkRestart, AWalkThatStartsWithoutLinksChangesNoOther) {
+  // With it the others take all rows along, without it none that has no link.
+  OracleGraph oracle = random_oracle_graph(4, 40, 120, false, true);
+  oracle.num_vertices = 60;
+  const Graph graph = graph_of(oracle, false);
+  const RwrOptions options = options_with(0.9, until(1e-8));
+  for (const int ranks : {1, 3, 7}) {
+    const auto with = run_walks<float>(graph, {0, 59, 3}, options, {.ranks = ranks});
+    const auto without = run_walks<float>(graph, {0, 3}, options, {.ranks = ranks});
+    EXPECT_EQ(with[0].scores, without[0].scores);
+    EXPECT_EQ(with[2].scores, without[1].scores);
+    EXPECT_EQ(with[2].report.residual_history, without[1].report.residual_history);
+    EXPECT_GT(with[1].scores[59], 0);
+  }
+}
+
 TEST(RandomWalkRestart, StayingAtHomeIsOneStep) {
   const auto results = run_walks(graph_of({2, {{0, 1}, {1, 0}}}, false), {1}, options_with(0, until(1e-12)));
   EXPECT_EQ(results[0].scores, (std::vector<double>{0, 1}));

@@ -24,6 +24,7 @@ struct Setup {
   int ranks = 1;
   int threads = 1;
   KernelKind kernel = KernelKind::tile_composite;
+  OrderRequest order = OrderRequest::automatic;
 };
 
 /// The project's graph of an oracle's: edges must be distinct.
@@ -59,7 +60,8 @@ PageRankResult run_pagerank(const Graph& graph, const PageRankOptions& options, 
       graph, setup, [](const PageRankResult& r) { return r.scores; },
       [&](const Graph& block, Communicator& comm) {
         const auto backend = make_backend<S>("cpu");
-        auto op = SpmvOperator<S>::in_edges(block, {.kernel = setup.kernel}, *backend, comm);
+        auto op =
+            SpmvOperator<S>::in_edges(block, {.kernel = setup.kernel, .order = setup.order}, *backend, comm);
         return pagerank(op, out_weights(block, comm), options);
       });
 }
@@ -71,7 +73,7 @@ HitsResult run_hits(const Graph& graph, const HitsOptions& options, const Setup&
       graph, setup, [](const HitsResult& r) { return std::pair(r.authority, r.hub); },
       [&](const Graph& block, Communicator& comm) {
         const auto backend = make_backend<S>("cpu");
-        const OperatorOptions how{.kernel = setup.kernel};
+        const OperatorOptions how{.kernel = setup.kernel, .order = setup.order};
         if (update == HitsUpdate::block) {
           auto op = SpmvOperator<S>::hits_block(block, how, *backend, comm);
           return hits_block(op, options);
@@ -95,7 +97,8 @@ std::vector<RwrResult> run_walks(const Graph& graph, const std::vector<VertexId>
       },
       [&](const Graph& block, Communicator& comm) {
         const auto backend = make_backend<S>("cpu");
-        auto op = SpmvOperator<S>::in_edges(block, {.kernel = setup.kernel}, *backend, comm);
+        auto op =
+            SpmvOperator<S>::in_edges(block, {.kernel = setup.kernel, .order = setup.order}, *backend, comm);
         return random_walk_restart(op, out_weights(block, comm), queries, options);
       });
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "engine/graph_builder.hpp"
+#include "engine/graph_generator.hpp"
 #include "engine/graph_stats.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
@@ -31,14 +33,15 @@ std::vector<VertexId> names(std::uint64_t n) {
 
 ColumnOrderKind choice(const Graph& graph, OrderRequest asked, std::uint32_t tile_columns) {
   const auto comm = make_single_rank();
-  return look_at(graph, asked, out_degrees(graph, *comm), tile_columns, *comm).order;
+  return look_at(graph, asked, out_degrees(graph, *comm), tile_columns, 1000000, *comm)->order;
 }
 
 TEST(OrderChoice, CountsThePiecesOfBothOrders) {
   // Sources of the targets 0 to 3: {1, 2}, {0, 3}, {3}, {}; column lengths 1, 1, 1, 2; tiles of two columns.
   const Graph graph = sample_graph({{1, 0}, {2, 0}, {0, 1}, {3, 1}, {3, 2}}, range_labels(4, 0), false);
   const auto comm = make_single_rank();
-  const PieceCounts pieces = count_pieces(graph, std::vector<std::uint64_t>{1, 1, 1, 2}, 2, 100, *comm);
+  const PieceCounts pieces =
+      count_pieces(graph, OrderRequest::automatic, std::vector<std::uint64_t>{1, 1, 1, 2}, 2, 100, *comm);
   EXPECT_EQ(pieces.as_given, 2u + 2u + 1u);  // tiles {0, 1} and {2, 3}
   EXPECT_EQ(pieces.num_edges, 5u);
   EXPECT_EQ(pieces.by_length, 1u + 1u + 1u);  // tiles {3, 0} and {1, 2}
@@ -67,16 +70,32 @@ TEST(OrderChoice, ScatteredNamesGoByLength) {
 }
 
 TEST(OrderChoice, TheSampleTellsThePiecesOfAll) {
-  const Graph whole = skewed_graph(2000, 30000);
+  // R-MAT as it comes: vertices whose ids have many zero bits have most links.
   const auto comm = make_single_rank();
+  const Graph whole = build_graph(generate_edges({.scale = 13, .scramble_ids = false}, *comm), {}, *comm);
   const auto columns = out_degrees(whole, *comm);
-  const PieceCounts all = count_pieces(whole, columns, 64, 1000000, *comm);
-  const PieceCounts some = count_pieces(whole, columns, 64, 10000, *comm);
+  const auto count = [&](std::uint64_t num_sampled) {
+    return count_pieces(whole, OrderRequest::automatic, columns, 64, num_sampled, *comm);
+  };
+  const PieceCounts all = count(1u << 30), some = count(whole.num_edges / 8);
   EXPECT_EQ(all.num_edges, whole.num_edges);
-  EXPECT_LT(some.num_edges, whole.num_edges);
-  const auto scaled =
-      static_cast<double>(some.by_length * all.num_edges) / static_cast<double>(some.num_edges);
-  EXPECT_NEAR(scaled, static_cast<double>(all.by_length), 0.15 * static_cast<double>(all.by_length));
+  EXPECT_NEAR(static_cast<double>(some.num_edges), static_cast<double>(all.num_edges) / 8,
+              0.3 * static_cast<double>(all.num_edges) / 8);
+  const double scale = static_cast<double>(all.num_edges) / static_cast<double>(some.num_edges);
+  for (const auto part : {&PieceCounts::by_length, &PieceCounts::as_given})
+    EXPECT_NEAR(static_cast<double>(some.*part) * scale, static_cast<double>(all.*part),
+                0.15 * static_cast<double>(all.*part));
+}
+
+TEST(OrderChoice, ASampleWithoutEdgesTellsNothing) {
+  // One row has all edges; a sample of one in thousands misses it.
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (VertexId u = 0; u < 9000; ++u) edges.emplace_back(u, 1);
+  const Graph graph = sample_graph(edges, range_labels(9000, 0), false);
+  const auto comm = make_single_rank();
+  const auto columns = out_degrees(graph, *comm);
+  EXPECT_FALSE(look_at(graph, OrderRequest::automatic, columns, 100, 1, *comm).has_value());
+  EXPECT_TRUE(look_at(graph, OrderRequest::automatic, columns, 100, 9000, *comm).has_value());
 }
 
 TEST(OrderChoice, APlanHasTheOrderAndThePiecesOfTheGraph) {
@@ -99,12 +118,14 @@ TEST(OrderChoice, AllRanksCountTheSame) {
   const Graph whole = skewed_graph(2000, 30000);
   const auto single = make_single_rank();
   for (const std::uint64_t num_sampled : {100000u, 3000u}) {
-    const PieceCounts one = count_pieces(whole, out_degrees(whole, *single), 64, num_sampled, *single);
+    const PieceCounts one =
+        count_pieces(whole, OrderRequest::automatic, out_degrees(whole, *single), 64, num_sampled, *single);
     EXPECT_GT(one.by_length, 0u);
     for (const int ranks : {2, 3, 7})
       run_ranks(ranks, [&](Communicator& comm) {
         const Graph block = block_of(whole, comm);
-        const PieceCounts found = count_pieces(block, out_degrees(block, comm), 64, num_sampled, comm);
+        const PieceCounts found =
+            count_pieces(block, OrderRequest::automatic, out_degrees(block, comm), 64, num_sampled, comm);
         EXPECT_EQ(found.by_length, one.by_length);
         EXPECT_EQ(found.as_given, one.as_given);
         EXPECT_EQ(found.num_edges, one.num_edges);

@@ -34,6 +34,7 @@ struct OperatorBuilder {
 
   SpmvPlan plan(const Graph& graph, std::span<const std::uint64_t> row_lengths,
                 std::span<const std::uint64_t> column_lengths) const {
+    if (options.plan && column_lengths.size() == graph.num_vertices) return *options.plan;
     return plan_for_graph(graph, options.kernel, options.order, row_lengths, column_lengths,
                           backend.tiling_limits(), options.table, comm);
   }

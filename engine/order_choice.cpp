@@ -1,5 +1,7 @@
 #include "engine/order_choice.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@ constexpr double kRequiredGain = 1.1;
 std::vector<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
   std::vector<std::uint32_t> result(columns.slot_of_column.size());
   const std::uint64_t stride = columns.tiles.size() > 1 ? columns.tiles[1].first_slot : columns.num_slots + 1;
+#pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < result.size(); ++c)
     result[c] = static_cast<std::uint32_t>(columns.slot_of_column[c] / stride);
   return result;
@@ -21,30 +24,38 @@ std::vector<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
 
 /// About every `step`-th row, whatever pattern the ids have.
 bool is_sampled(std::uint64_t row, std::uint64_t step) {
-  return step == 1 || (row * 0x9e3779b97f4a7c15u >> 32) % step == 0;
+  return row * 0x9e3779b97f4a7c15u <= ~std::uint64_t{0} / step;
 }
 
-/// Calls look(row, columns) for this rank's sampled rows.
-template <class Look>
-void each_sampled_row(const Graph& graph, std::uint64_t step, const Look& look) {
-  for (std::uint64_t row = 0; row < graph.num_local_rows; ++row)
-    if (is_sampled(graph.first_row + row, step))
-      look(row, graph.col_indices.span().subspan(graph.row_offsets[row],
-                                                 graph.row_offsets[row + 1] - graph.row_offsets[row]));
-}
-
-std::uint64_t count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
-  const std::vector<std::uint32_t> tiles = tile_of_column(columns);
-  std::vector<std::uint64_t> last_row(columns.tiles.size(), ~std::uint64_t{0});
+struct LocalCount {
   std::uint64_t pieces = 0;
-  each_sampled_row(graph, step, [&](std::uint64_t row, std::span<const VertexId> row_columns) {
-    for (const VertexId column : row_columns) {
-      std::uint64_t& last = last_row[tiles[column]];
-      pieces += last != row;
-      last = row;
+  EdgeOffset num_edges = 0;
+};
+
+/// Of this rank's sampled rows.
+LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
+  const std::vector<std::uint32_t> tiles = tile_of_column(columns);
+  std::uint64_t pieces = 0;
+  EdgeOffset num_edges = 0;
+  const std::size_t num_tiles = columns.tiles.size();
+  std::vector<std::uint64_t> last_rows(num_tiles * static_cast<std::size_t>(omp_get_max_threads()),
+                                       ~std::uint64_t{0});
+#pragma omp parallel reduction(+ : pieces, num_edges)
+  {
+    std::uint64_t* const last_row =
+        last_rows.data() + num_tiles * static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 16384)
+    for (std::uint64_t row = 0; row < graph.num_local_rows; ++row) {
+      if (!is_sampled(graph.first_row + row, step)) continue;
+      num_edges += graph.row_offsets[row + 1] - graph.row_offsets[row];
+      for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e) {
+        std::uint64_t& last = last_row[tiles[graph.col_indices[e]]];
+        pieces += last != row;
+        last = row;
+      }
     }
-  });
-  return pieces;
+  }
+  return {pieces, num_edges};
 }
 
 }  // namespace
@@ -53,16 +64,15 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
                          std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                          std::uint64_t num_sampled, Communicator& comm) {
   const std::uint64_t step = std::max<std::uint64_t>(1, graph.num_edges / num_sampled);
-  std::uint64_t by_length = 0, as_given = 0, num_edges = 0;
+  LocalCount by_length, as_given;
   if (asked != OrderRequest::as_given)
     by_length = count_local(
         graph, order_columns_by_length(column_lengths, tile_columns, ~std::uint32_t{0}, Remainder::narrow),
         step);
   if (asked != OrderRequest::by_length)
     as_given = count_local(graph, order_columns_as_given(column_lengths, tile_columns), step);
-  each_sampled_row(graph, step,
-                   [&](std::uint64_t, std::span<const VertexId> row) { num_edges += row.size(); });
-  std::uint64_t counts[] = {by_length, as_given, num_edges};
+  std::uint64_t counts[] = {by_length.pieces, as_given.pieces,
+                            std::max(by_length.num_edges, as_given.num_edges)};
   comm.all_sum(std::span<std::uint64_t>(counts));
   return {counts[0], counts[1], counts[2]};
 }

@@ -3,6 +3,7 @@
 // rows or inputs).
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct OperatorOptions {
   PerfTable table = default_perf_table();
   bool pack_on_device = false;                   ///< where the backend can
   OrderRequest order = OrderRequest::automatic;  ///< of columns and rows, in tile-messages
+  /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
+  std::optional<SpmvPlan> plan = std::nullopt;
 };
 
 template <class S>

@@ -105,15 +105,15 @@ Graph RankingCommand::load(Session& session) {
 }
 
 OperatorOptions RankingCommand::operator_options(Session& session) const {
-  return {kernel_, load_perf_table(session.comm()), pack_on_device_, order_};
+  return {kernel_, load_perf_table(session.comm()), pack_on_device_, order_, plan_};
 }
 
-void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape,
-                                         Session& session) const {
+void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) {
   const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm());
   session.report()["memory_plan"] = memory_json(plan);
   check_memory(plan.more_bytes(), "packing and solving", session.comm());
   if (const auto device = device_plan(graph, session.comm())) {
+    plan_ = device->plan;
     const auto ranks = static_cast<std::uint64_t>(session.comm().size());
     const DeviceMemoryPlan memory = plan_device_memory(graph, device->plan, shape, precision_, ranks);
     session.report()["device_memory_plan"] = memory_json(memory);

@@ -45,7 +45,7 @@ class RankingCommand : public Command {
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
   int finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape);
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
-  void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) const;
+  void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session);
   OperatorOptions operator_options(Session& session) const;
   SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const;
   struct DevicePlan {
@@ -86,6 +86,7 @@ class RankingCommand : public Command {
   GraphOptions graph_;
   KernelKind kernel_ = KernelKind::automatic;
   OrderRequest order_ = OrderRequest::automatic;
+  std::optional<SpmvPlan> plan_;  // made for the memory of a device
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;

@@ -2,6 +2,7 @@
 // bits are those of a backend that does one thing after the other. No GPU is needed.
 #include <gtest/gtest.h>
 
+#include "algorithms/hits.hpp"
 #include "algorithms/pagerank.hpp"
 #include "algorithms/random_walk_restart.hpp"
 #include "engine/device_ranks.hpp"
@@ -15,12 +16,15 @@ namespace {
 
 using Scores = std::vector<double>;
 
-/// The CPU's backend with the tiles of the made-up devices, not asynchronous.
+/// The CPU's backend with the tiles of the made-up devices, not asynchronous, its products in order.
 template <class S>
 class StepByStep : public LinkedBackend<S> {
  public:
   using LinkedBackend<S>::LinkedBackend;
   bool is_asynchronous() const override { return false; }
+
+ protected:
+  bool mixes_rows() const override { return false; }
 };
 
 struct Setting {
@@ -112,6 +116,44 @@ TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {
     options.observer = [](const IterationProgress& progress) { return progress.iteration < 3; };
     return walks(graph, op, comm, options);
   });
+}
+
+/// Authorities and hubs after some steps.
+std::pair<Scores, Scores> hits_scores(const Graph& whole, Backend<float>& backend, bool block_form,
+                                      Communicator& comm) {
+  HitsOptions options;
+  options.stop.fixed_iterations = 6;
+  const OperatorOptions how{.kernel = KernelKind::tile_messages};
+  const Graph block = block_of(whole, comm);
+  HitsResult result;
+  if (block_form) {
+    auto op = SpmvOperator<float>::hits_block(block, how, backend, comm);
+    result = hits_block(op, options);
+  } else {
+    auto [to_authority, to_hub] = SpmvOperator<float>::in_and_out_edges(block, how, backend, comm);
+    result = hits(to_authority, to_hub, options);
+  }
+  return {result.authority, result.hub};
+}
+
+TEST(WorkAhead, HitsReadsProductsThatLieOutOfOrder) {
+  const Graph whole = skewed_graph(400, 900);
+  for (const bool block_form : {false, true}) {
+    std::pair<Scores, Scores> expected, found;
+    run_ranks(1, [&](Communicator& comm) {
+      StepByStep<float> backend(comm, kSmallTiles);
+      expected = hits_scores(whole, backend, block_form, comm);
+    });
+    for (const int ranks : {1, 3}) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        LinkedBackend<float> backend(comm, kSmallTiles);
+        if (comm.size() > 1) link_devices<float>(backend, comm);
+        const auto mine = hits_scores(whole, backend, block_form, comm);
+        if (comm.is_root()) found = mine;
+      });
+      EXPECT_EQ(found, expected) << ranks << " ranks, block form " << block_form;
+    }
+  }
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ Found product(const Graph& whole, const OperatorOptions& options, int num_ranks,
     for (int step = 0; step < 2; ++step) {
       op.replicate(local, nullptr, x, k);
       op.apply(x, y, k);
-      for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<S>(y[i]);
+      const Buffer<double> sums = in_row_order(y, op.row_places(), rows.size(), k);
+      for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<S>(sums[i]);
     }
     const auto all = op.to_original(local, k, k - 1);
     const std::string kind = op.exchange_kind();

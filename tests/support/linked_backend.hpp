@@ -83,20 +83,51 @@ class LinkedExchange : public Exchange<S> {
   double count_ = 0;
 };
 
-/// A product that waits for its inputs, as on a device.
+/// The rows of a product, in their order.
+inline Buffer<double> in_row_order(const Buffer<double>& y, const RowPlaces& places, std::uint64_t num_rows,
+                                   unsigned num_vectors) {
+  Buffer<double> rows(num_rows * num_vectors);
+  for (std::uint64_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t row = i / num_vectors;
+    const std::uint64_t place = places.positions == nullptr ? row : (*places.positions)[row];
+    rows[i] = place == kNoVertex ? 0.0 : y[place * num_vectors + i % num_vectors];
+  }
+  return rows;
+}
+
+/// A product that waits for its inputs and, with positions, leaves its rows where they say, as on a device.
 template <class S>
 class LinkedMatrix : public Matrix<S> {
  public:
   LinkedMatrix(std::unique_ptr<Matrix<S>> matrix, std::shared_ptr<Exchange<S>> exchange)
       : matrix_(std::move(matrix)), exchange_(std::move(exchange)) {}
+  LinkedMatrix(std::unique_ptr<Matrix<S>> matrix, std::shared_ptr<Exchange<S>> exchange,
+               Buffer<VertexId> positions, std::uint64_t num_products)
+      : LinkedMatrix(std::move(matrix), std::move(exchange)) {
+    mixes_rows_ = true;
+    positions_ = std::move(positions);
+    num_products_ = num_products;
+  }
+  RowPlaces row_places() const override {
+    return mixes_rows_ ? RowPlaces{&positions_, num_products_} : RowPlaces{};
+  }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     if (exchange_ != nullptr) exchange_->finish();
-    matrix_->apply(x, y, num_vectors);
+    if (!mixes_rows_) return matrix_->apply(x, y, num_vectors);
+    Buffer<double> rows(positions_.size() * num_vectors);
+    std::fill(rows.begin(), rows.end(), 0.0);
+    matrix_->apply(x, rows, num_vectors);
+    for (std::uint64_t i = 0; i < rows.size(); ++i)
+      if (const VertexId place = positions_[i / num_vectors]; place != kNoVertex)
+        y[std::uint64_t{place} * num_vectors + i % num_vectors] = rows[i];
   }
 
  private:
   std::unique_ptr<Matrix<S>> matrix_;
   std::shared_ptr<Exchange<S>> exchange_;
+  bool mixes_rows_ = false;
+  Buffer<VertexId> positions_;
+  std::uint64_t num_products_ = 0;
 };
 
 template <class S>
@@ -131,7 +162,12 @@ class LinkedBackend : public Backend<S> {
     return with_latest(cpu_->make_matrix(std::move(m)));
   }
   std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> m, std::shared_ptr<Exchange<S>> exchange) override {
-    return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange));
+    if (!mixes_rows())
+      return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange));
+    Buffer<VertexId> positions = m.row_positions.clone();
+    const std::uint64_t num_products = m.num_products;
+    return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange),
+                                             std::move(positions), num_products);
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
     return with_latest(cpu_->make_matrix(std::move(m)));
@@ -144,16 +180,19 @@ class LinkedBackend : public Backend<S> {
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
-    return cpu_->rank_update(update, y, places, jump, scale, bound, squares, score, next);
+    const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
+    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next);
   }
   PendingSums walk_update(double c, double restart, const Buffer<double>& y, const RowPlaces& places,
                           std::span<const VertexId> rows, unsigned k, const ExactScale& bound, bool squares,
                           Buffer<S>& walk) override {
-    return cpu_->walk_update(c, restart, y, places, rows, k, bound, squares, walk);
+    const Buffer<double> sums = in_row_order(y, places, walk.size() / k, k);
+    return cpu_->walk_update(c, restart, sums, {}, rows, k, bound, squares, walk);
   }
   VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
                           const ExactScale& bound, bool squares, Buffer<S>& score) override {
-    return cpu_->scale_update(factor, y, places, bound, squares, score);
+    const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
+    return cpu_->scale_update(factor, rows, {}, bound, squares, score);
   }
   double max_abs(const Buffer<double>& y) override { return cpu_->max_abs(y); }
   ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
@@ -164,6 +203,10 @@ class LinkedBackend : public Backend<S> {
     cpu_->select_vectors(block, k, kept, out);
   }
   void synchronize() override { cpu_->synchronize(); }
+
+ protected:
+  /// Whether products of tile-messages lie in the order of their slices.
+  virtual bool mixes_rows() const { return true; }
 
  private:
   /// An operator makes its exchange before its matrix.

@@ -7,9 +7,9 @@
 namespace tessera {
 namespace {
 
-/// Of a product of tile-messages, fitted to 39 products on an H200 (docs/benchmarks.md; all but 4 within 20
-/// %): two launches; gathers from shared memory, an element's 2 bytes among them; messages, written and read,
-/// with their place in a bin; rows of the product.
+/// Of a product of tile-messages, fitted to 43 products on an H200 (docs/benchmarks.md; all but 6 within
+/// 20 %): two launches; gathers from shared memory, an element's 2 bytes among them; messages, written and
+/// read, with their place in a bin; rows of the product.
 constexpr double kLaunchSeconds = 5e-6, kElementSeconds = 0.71e-12, kMessageBytesPerSecond = 0.975e12,
                  kRowSeconds = 1.5e-12, kValueBytesPerSecond = 2.5e12;
 /// Of a CSR product: its launch, another one for rows of more than a chunk, what streams, and gathers of

@@ -1,5 +1,6 @@
-// Which order of the columns suits tile-messages: longest first, or as the file has them. The order with
-// fewer pieces of rows (a message each) is the faster one; graphs whose neighbours lie together keep them so.
+// Which order of the columns suits tile-messages: longest first, or by id, which is the order of the labels.
+// The order with fewer pieces of rows (a message each) is the faster one; where neighbours have labels that
+// lie together they stay so.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -39,13 +39,13 @@ void RankingCommand::add_solver_options() {
                                {"tile-messages", KernelKind::tile_messages},
                                {"csr", KernelKind::csr}},
                               "matrix format; auto takes the one predicted to be faster");
-  options_.choice<OrderRequest>("order", order_,
-                                {{"auto", OrderRequest::automatic},
-                                 {"length", OrderRequest::by_length},
-                                 {"given", OrderRequest::as_given}},
-                                "order of the nodes in tile-messages: most links first, or as in the input; "
-                                "auto counts which cuts rows "
-                                "into fewer pieces");
+  options_.choice<OrderRequest>(
+      "order", order_,
+      {{"auto", OrderRequest::automatic},
+       {"length", OrderRequest::by_length},
+       {"given", OrderRequest::as_given}},
+      "order of the nodes in tile-messages: most links first, or by label (as given); "
+      "auto counts which cuts rows into fewer pieces");
   options_.choice<Precision>(
       "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
       "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded");

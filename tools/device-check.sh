@@ -34,20 +34,34 @@ check() {
   echo "$name: $(cat "$work/$name.result")"
   tail -n 4 "$work/$name.log" | sed 's/^/    /'
 }
+# in_shards COMMAND...: the tests of a program in parallel processes, the output of all
+in_shards() {
+  local shards=$((1 + $(nproc) / 2)) failed=0 jobs=() i
+  [[ $shards -le 8 ]] || shards=8
+  for ((i = 0; i < shards; i++)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$@" >"$work/shard-$i.log" 2>&1 &
+    jobs+=($!)
+  done
+  for ((i = 0; i < shards; i++)); do
+    wait "${jobs[i]}" || failed=1
+    cat "$work/shard-$i.log"
+  done
+  return "$failed"
+}
 sanitize() {
   for tool in memcheck racecheck initcheck; do
-    check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+    check "$tool" in_shards compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*:-*Products*'
-    check "${tool}_products" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+    check "${tool}_products" in_shards compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*.Products*'
-    check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
+    check "${tool}_graphs" in_shards compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
       --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed:-*OnSeveralGpus*'
   done
 }
 for name in ${CHECKS-tests references sanitizers}; do
   case $name in
-    tests) check device_tests "$build/bin/engine_test" --gtest_filter='DeviceBackend*:MessagesBuild*' ;;
-    references) check reference_tests "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
+    tests) check device_tests in_shards "$build/bin/engine_test" --gtest_filter='DeviceBackend*:MessagesBuild*' ;;
+    references) check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
     sanitizers) sanitize ;;
     *) echo "device-check.sh: CHECKS: unknown name \"$name\"" >&2; exit 2 ;;
   esac

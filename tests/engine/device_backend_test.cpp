@@ -131,56 +131,79 @@ struct PlacedRows {
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceBackend, Precisions);
 
-TYPED_TEST(DeviceBackend, ProductsHaveTheBitsOfTheCpu) {
-  using S = TypeParam;
-  struct Shape {
-    std::uint64_t rows, cols;
-    double mean_length;
-    bool weighted;
-    std::uint32_t tile_columns, bin_messages;
-  };
-  const std::uint32_t full = this->device_->tiling_limits().tile_columns;
-  for (const Shape& shape : {Shape{3000, 5000, 20, false, 512, 1000}, Shape{3000, 5000, 20, true, 511, 777},
-                             Shape{70000, 90000, 6, false, full, full},
-                             Shape{2000, 60000, 60, true, full, full}, Shape{1, 40, 5, false, 8, 100},
-                             // more windows than blocks, so that blocks go from one to the next
-                             Shape{100000, 60000, 3, false, 64, 256}, Shape{100000, 60000, 3, true, 63, 256},
-                             Shape{40, 1, 1, false, 8, 2}, Shape{9, 20000, 6000, true, full, full}}) {
+struct ProductShape {
+  std::uint64_t rows, cols;
+  double mean_length;
+  bool weighted;
+  std::uint32_t tile_columns, bin_messages;
+};
+
+template <class S>
+std::unique_ptr<Matrix<S>> pack(Backend<S>& backend, const RandomMatrix& a, KernelKind kind,
+                                const ColumnOrder& columns, const TilingLimits& limits,
+                                std::uint32_t bin_messages) {
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  if (kind == KernelKind::tile_composite)
+    return backend.make_matrix(
+        build_tile_composite<S>(a.view(), rows, columns, limits, default_perf_table()));
+  if (kind == KernelKind::csr) return backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
+  return backend.make_matrix(build_tile_messages<S>(a.view(), rows, columns, {.most_messages = bin_messages}),
+                             nullptr);
+}
+
+template <class S>
+class DeviceProducts : public DeviceBackend<S> {
+ protected:
+  /// Every kernel on one matrix, with one vector and with blocks of them.
+  void expect_the_bits_of_the_cpu(const ProductShape& shape) {
     const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
-    std::vector<VertexId> rows(a.num_rows);
-    std::iota(rows.begin(), rows.end(), VertexId{0});
     TilingLimits limits = this->device_->tiling_limits();
     limits.tile_columns = shape.tile_columns;
-    const ColumnOrder columns = order_columns_by_length(a.column_lengths(), limits.tile_columns);
+    const ColumnOrder wide = order_columns_by_length(a.column_lengths(), limits.tile_columns);
     const ColumnOrder narrow = order_columns_by_length(a.column_lengths(), limits.tile_columns,
                                                        limits.max_dense_tiles, Remainder::narrow);
     for (const unsigned k : {1u, 3u, 32u}) {
       for (const KernelKind kind : {KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr}) {
         SCOPED_TRACE(testing::Message()
                      << shape.rows << " x " << shape.cols << (shape.weighted ? ", weighted" : "")
-                     << ", kernel " << static_cast<int>(kind) << ", vectors " << k);
+                     << ", kernel " << to_string(kind) << ", vectors " << k);
+        const ColumnOrder& columns = kind == KernelKind::tile_messages ? narrow : wide;
         this->expect_same([&](Backend<S>& backend) {
-          const auto matrix =
-              kind == KernelKind::tile_composite ? backend.make_matrix(build_tile_composite<S>(
-                                                       a.view(), rows, columns, limits, default_perf_table()))
-              : kind == KernelKind::tile_messages
-                  ? backend.make_matrix(
-                        build_tile_messages<S>(a.view(), rows, narrow, {.most_messages = shape.bin_messages}),
-                        nullptr)
-                  : backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
-          const Buffer<S> on_backend =
-              this->put(backend, random_x<S>(kind == KernelKind::tile_messages ? narrow : columns, k));
+          const auto matrix = pack(backend, a, kind, columns, limits, shape.bin_messages);
+          const Buffer<S> x = this->put(backend, random_x<S>(columns, k));
           const RowPlaces places = matrix->row_places();
           auto y = this->put(backend, places.positions == nullptr
                                           ? poisoned_y(a, k)
                                           : std::vector<double>(places.num_products * k, -7.0));
-          matrix->apply(on_backend, y, k);
+          matrix->apply(x, y, k);
           if (places.positions == nullptr) return this->get(backend, y);
           return in_order(this->get(backend, y), this->get(backend, *places.positions), k);
         });
       }
     }
   }
+};
+TYPED_TEST_SUITE(DeviceProducts, Precisions);
+
+TYPED_TEST(DeviceProducts, HaveTheBitsOfTheCpu) {
+  const std::uint32_t full = this->device_->tiling_limits().tile_columns;
+  for (const ProductShape& shape :
+       {ProductShape{3000, 5000, 20, false, 512, 1000}, ProductShape{3000, 5000, 20, true, 511, 777},
+        ProductShape{1, 40, 5, false, 8, 100}, ProductShape{40, 1, 1, false, 8, 2},
+        ProductShape{9, 20000, 3000, true, full, full}})
+    this->expect_the_bits_of_the_cpu(shape);
+}
+
+/// Not under the sanitizers: minutes.
+TYPED_TEST(DeviceProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
+  const std::uint32_t full = this->device_->tiling_limits().tile_columns;
+  for (const ProductShape& shape :
+       {ProductShape{70000, 90000, 6, false, full, full}, ProductShape{2000, 60000, 60, true, full, full},
+        // more windows than blocks, so that blocks go from one to the next
+        ProductShape{100000, 60000, 3, false, 64, 256}, ProductShape{100000, 60000, 3, true, 63, 256},
+        ProductShape{9, 20000, 6000, true, full, full}})
+    this->expect_the_bits_of_the_cpu(shape);
 }
 
 TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {

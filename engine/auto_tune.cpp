@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <numeric>
 
+#include "engine/table_file.hpp"
 #include "kernels/backend.hpp"
 
 namespace tessera {
@@ -162,13 +162,6 @@ class OneThread {
  private:
   int threads_;
 };
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 }  // namespace
 

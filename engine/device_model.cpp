@@ -1,52 +1,65 @@
 #include "engine/device_model.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera {
 namespace {
 
-/// Of a product of tile-messages, fitted to 43 products on an H200 (docs/benchmarks.md; all but 6 within
-/// 20 %): two launches; gathers from shared memory, an element's 2 bytes among them; messages, written and
-/// read, with their place in a bin; rows of the product.
-constexpr double kLaunchSeconds = 5e-6, kElementSeconds = 0.71e-12, kMessageBytesPerSecond = 0.975e12,
-                 kRowSeconds = 1.5e-12, kValueBytesPerSecond = 2.5e12;
-/// Of a CSR product: its launch, another one for rows of more than a chunk, what streams, and gathers of
-/// single values from L2 and from memory; x competes for the L2 of 60 MB.
-constexpr double kCsrLaunchSeconds = 8e-6, kLongRowsSeconds = 12e-6, kStreamBytesPerSecond = 2.5e12;
-constexpr double kCachedGathersPerSecond = 130e9, kGathersPerSecond = 55e9, kCacheBytes = 40e6;
+/// What x competes for in the L2 of 60 MB (H200).
+constexpr double kCacheBytes = 40e6;
 /// Padding of rows to words and slices; seen: 0.12 to 0.25.
 constexpr double kPadding = 1.2;
 /// A message's place in its bin, and its share of slices.
 constexpr double kMessageIndexBytes = 3;
 
-double row_bytes(const DeviceWork& work) { return 12 * work.num_rows; }
+template <std::size_t kSize>
+double dot(const Rates<kSize>& rates, const Rates<kSize>& work) {
+  return std::inner_product(rates.begin(), rates.end(), work.begin(), 0.0);
+}
+
+double value_bytes_of_elements(const DeviceWork& work) {
+  return work.weighted ? work.value_bytes * work.num_nonzeros : 0;
+}
 
 }  // namespace
 
+Rates<kTilesRates.size()> tiles_work(const DeviceWork& work) {
+  return {1, work.num_nonzeros, value_bytes_of_elements(work), work.num_messages * work.value_bytes};
+}
+
+Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
+  return {1, work.num_messages * work.value_bytes, work.num_rows};
+}
+
+Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
+  const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
+  const double has_long_rows = work.longest_row > kSumChunk ? 1 : 0;
+  return {1, has_long_rows, cached * work.num_nonzeros, (1 - cached) * work.num_nonzeros,
+          predict_device_csr_bytes(work) + 12 * work.num_rows};
+}
+
+double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates) {
+  return dot(rates.tiles, tiles_work(work));
+}
+
+double predict_bins_seconds(const DeviceWork& work, const DeviceRates& rates) {
+  return dot(rates.bins, bins_work(work));
+}
+
+double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rates) {
+  return dot(rates.csr, csr_work(work));
+}
+
 double predict_messages_bytes(const DeviceWork& work) {
-  const double element = 2 + (work.weighted ? work.value_bytes : 0);
-  return kPadding * element * work.num_nonzeros +
+  return kPadding * (2 * work.num_nonzeros + value_bytes_of_elements(work)) +
          (work.value_bytes + kMessageIndexBytes) * work.num_messages + 4 * work.num_rows;
 }
 
 double predict_device_csr_bytes(const DeviceWork& work) {
-  return (4 + (work.weighted ? work.value_bytes : 0)) * work.num_nonzeros + 8 * work.num_rows;
-}
-
-double predict_messages_seconds(const DeviceWork& work) {
-  const double values = work.weighted ? work.value_bytes / kValueBytesPerSecond : 0;
-  return 2 * kLaunchSeconds + work.num_nonzeros * (kElementSeconds + values) +
-         work.num_messages * work.value_bytes / kMessageBytesPerSecond + work.num_rows * kRowSeconds;
-}
-
-double predict_device_csr_seconds(const DeviceWork& work) {
-  const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
-  const double gather = cached / kCachedGathersPerSecond + (1 - cached) / kGathersPerSecond;
-  const double launches = kCsrLaunchSeconds + (work.longest_row > kSumChunk ? kLongRowsSeconds : 0);
-  return launches + work.num_nonzeros * gather +
-         (predict_device_csr_bytes(work) + row_bytes(work)) / kStreamBytesPerSecond;
+  return 4 * work.num_nonzeros + value_bytes_of_elements(work) + 8 * work.num_rows;
 }
 
 }  // namespace tessera

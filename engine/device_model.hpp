@@ -1,7 +1,9 @@
-// Predicts products and memory on a GPU from facts that are known before anything is packed. The rates are
-// those of docs/benchmarks.md (H200): a message form streams, a CSR gathers.
+// Predicts products and memory on a GPU from facts that are known before anything is packed, with measured
+// rates (engine/device_rates.hpp): a message form streams, a CSR gathers.
 #pragma once
 #include <cstdint>
+
+#include "engine/device_rates.hpp"
 
 namespace tessera {
 
@@ -14,9 +16,15 @@ struct DeviceWork {
   bool weighted = false;
 };
 
-/// One product with one vector on one GPU.
-double predict_messages_seconds(const DeviceWork& work);
-double predict_device_csr_seconds(const DeviceWork& work);
+/// How much there is of what each rate is for, in their order.
+Rates<kTilesRates.size()> tiles_work(const DeviceWork& work);
+Rates<kBinsRates.size()> bins_work(const DeviceWork& work);
+Rates<kCsrRates.size()> csr_work(const DeviceWork& work);
+
+/// Of one product with one vector on one GPU: the two passes of tile-messages, and CSR.
+double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates);
+double predict_bins_seconds(const DeviceWork& work, const DeviceRates& rates);
+double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rates);
 
 /// Bytes of the packed form, its messages among them.
 double predict_messages_bytes(const DeviceWork& work);

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/table_file.hpp"
 #include "kernels/base/error.hpp"
-#include "partition/run_together.hpp"
 
 namespace tessera {
 
@@ -26,14 +23,6 @@ using nlohmann::json;
 int log2_rounded(std::uint32_t value) {
   const int floor = std::bit_width(std::max(value, 1u)) - 1;
   return 2 * std::uint64_t{value} >= std::uint64_t{3} << floor ? floor + 1 : floor;
-}
-
-/// Where this user keeps what can be made again; empty when there is no such place. A relative
-/// XDG_CACHE_HOME counts as not set (XDG base directory specification).
-std::string cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return cache;
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache";
 }
 
 /// Takes a table out of JSON. Numbers are checked before they are converted: the JSON library would wrap -1
@@ -110,9 +99,7 @@ std::string processor_name() {
       name = line.substr(line.find(": ") + 2);
       break;
     }
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-  return name;
+  return name_for_files(name);
 }
 
 void PerfTable::prepare() {
@@ -176,25 +163,12 @@ const PerfTable& default_perf_table() {
   return table;
 }
 
-std::string perf_table_path() {
-  const std::string folder = cache_folder();
-  if (folder.empty())
-    throw ResourceError("neither XDG_CACHE_HOME nor HOME names a folder: no place for the performance table");
-  return folder + "/tessera/cpu-" + processor_name() + ".table.json";
-}
+std::string perf_table_path() { return table_path("cpu-" + processor_name()); }
 
 PerfTable load_perf_table(Communicator& comm) {
-  std::string text = kDefaultPerfTableText, path = "built-in table";
-  run_together(comm, [&] {
-    if (!comm.is_root() || cache_folder().empty()) return;
-    std::ifstream file(perf_table_path());
-    if (!file) return;
-    path = perf_table_path();
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  });
-  comm.broadcast(text, 0);
-  comm.broadcast(path, 0);
-  return perf_table_from_json(text, path);
+  const TableText found =
+      read_table("cpu-" + processor_name(), {kDefaultPerfTableText, "built-in table"}, comm);
+  return perf_table_from_json(found.text, found.path);
 }
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/device_rates.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "partition/communicator.hpp"
 
@@ -27,6 +28,8 @@ struct PerfTable {
   };
   std::vector<CsrEntry> csr;
   double csr_ns_per_row = 0;
+  /// Of the GPU, where one computes; kept in a file of its own.
+  DeviceRates gpu = default_device_rates();
 
   /// Elements a second of one warp on a w x h workload: Performance(w, h) of algorithm 3.
   double elements_per_second(std::uint32_t width, std::uint32_t height) const;

@@ -156,6 +156,25 @@ bool SpmvOperator<S>::works_ahead() const {
 }
 
 template <class S>
+std::vector<PartTime> SpmvOperator<S>::time_parts(int repeats) const {
+  require(comm_->size() == 1 && repeats > 0, "products are timed on one rank");
+  const Buffer<S> x = make_x();
+  Buffer<double> y = make_y();
+  std::vector<PartTime> result = matrix_->time_parts(x, y);
+  std::vector<std::vector<double>> seconds(result.size());
+  for (int i = 0; i < repeats; ++i) {
+    const std::vector<PartTime> once = matrix_->time_parts(x, y);
+    for (std::size_t part = 0; part < once.size(); ++part) seconds[part].push_back(once[part].seconds);
+  }
+  for (std::size_t part = 0; part < result.size(); ++part) {
+    const auto middle = seconds[part].begin() + repeats / 2;
+    std::nth_element(seconds[part].begin(), middle, seconds[part].end());
+    result[part].seconds = *middle;
+  }
+  return result;
+}
+
+template <class S>
 Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
   require(original.size() == num_rows(), "a vector in original order has one entry for each row");
   const auto rows = local_rows();

@@ -95,6 +95,9 @@ class SpmvOperator {
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
 
+  /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.
+  std::vector<PartTime> time_parts(int repeats) const;
+
   /// This rank's rows of a vector in original order (size num_rows), as backend memory.
   Buffer<S> to_local(std::span<const double> original) const;
   /// All rows of vector q of a local block, in original order, the same on every rank; collective. Last rows

@@ -113,6 +113,15 @@ KernelKind tiled_kernel(const TilingLimits& limits) {
   return limits.prefers_messages ? KernelKind::tile_messages : KernelKind::tile_composite;
 }
 
+std::vector<PlanPart> parts_of(const SpmvPlan& plan, const DeviceWork& work, const TilingLimits& limits,
+                               const DeviceRates& gpu) {
+  if (work.num_nonzeros == 0) return {};
+  if (plan.kernel == KernelKind::csr) return {{"product", plan.predicted_csr_seconds}};
+  if (plan.kernel != tiled_kernel(limits)) return {};
+  if (plan.kernel == KernelKind::tile_composite) return {{"product", plan.predicted_tile_seconds}};
+  return {{"tiles", predict_tiles_seconds(work, gpu)}, {"bins", predict_bins_seconds(work, gpu)}};
+}
+
 std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
   if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
@@ -153,21 +162,22 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   SpmvPlan plan;
   plan.kernel = asked;
   plan.tile_columns = limits.tile_columns;
+  DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
+                  .num_columns = static_cast<double>(column_lengths.size()),
+                  .num_nonzeros = num_nonzeros,
+                  .longest_row = rows.empty() ? 0 : static_cast<double>(rows.begin()->first),
+                  .value_bytes = static_cast<double>(limits.value_bytes),
+                  .weighted = findings != nullptr && findings->weighted};
   if (num_nonzeros > 0) {
     const bool narrow = asked == KernelKind::tile_messages ||
                         (limits.prefers_messages && asked != KernelKind::tile_composite);
     const auto shares = tile_shares(columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
     plan.predicted_messages = findings == nullptr ? expected_pieces(rows, shares) : findings->num_pieces;
+    work.num_messages = plan.predicted_messages;
     if (limits.prefers_messages) {
-      const DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
-                            .num_columns = static_cast<double>(column_lengths.size()),
-                            .num_nonzeros = num_nonzeros,
-                            .longest_row = rows.empty() ? 0 : static_cast<double>(rows.begin()->first),
-                            .num_messages = plan.predicted_messages,
-                            .value_bytes = static_cast<double>(limits.value_bytes),
-                            .weighted = findings != nullptr && findings->weighted};
-      plan.predicted_tile_seconds = predict_messages_seconds(work);
-      plan.predicted_csr_seconds = predict_device_csr_seconds(work);
+      plan.predicted_tile_seconds =
+          predict_tiles_seconds(work, table.gpu) + predict_bins_seconds(work, table.gpu);
+      plan.predicted_csr_seconds = predict_device_csr_seconds(work, table.gpu);
     } else {
       plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
       plan.predicted_csr_seconds =
@@ -180,6 +190,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
                       : KernelKind::csr;
   if (plan.kernel == KernelKind::csr) plan.order = ColumnOrderKind::original;
   if (plan.kernel == KernelKind::tile_messages && findings != nullptr) plan.order = findings->order;
+  plan.parts = parts_of(plan, work, limits, table.gpu);
   plan.reason = reason_text(plan, asked != KernelKind::automatic, limits);
   return plan;
 }

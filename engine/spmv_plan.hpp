@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/column_order.hpp"
 #include "engine/perf_table.hpp"
@@ -15,6 +16,12 @@ enum class KernelKind { automatic, tile_composite, tile_messages, csr };
 /// Whether columns are cut into tiles.
 inline bool is_tiled(KernelKind kind) { return kind != KernelKind::csr && kind != KernelKind::automatic; }
 
+/// A part of a product by the name that Matrix::time_parts() gives it, and what one is predicted to take.
+struct PlanPart {
+  const char* name;
+  double seconds = 0;
+};
+
 struct SpmvPlan {
   KernelKind kernel = KernelKind::tile_composite;
   ColumnOrderKind order = ColumnOrderKind::by_length;  ///< of columns and rows
@@ -23,7 +30,8 @@ struct SpmvPlan {
   double predicted_messages = 0;      ///< (row, tile) pairs, expected or counted
   double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table; on one GPU where it computes
   double predicted_csr_seconds = 0;
-  std::string reason;  ///< one sentence for reports
+  std::vector<PlanPart> parts;  ///< of the kernel; none where nothing predicts it (tile-composite on a GPU)
+  std::string reason;           ///< one sentence for reports
 };
 
 /// What a look at the graph adds to the lengths, for tile-messages.

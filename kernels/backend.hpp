@@ -6,6 +6,7 @@
 // rows. With num_vectors = k > 1, vectors are blocks with k adjacent numbers a row (row-major).
 // Reductions are exact (kernels/base/exact_sum.hpp) and cover this rank's rows only.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,6 +42,13 @@ struct RowPlaces {
   std::uint64_t num_products = 0;  ///< entries of a product, where there are positions
 };
 
+/// A part of a product and what one took, as the name says: "tiles" and "bins" (the two passes of
+/// tile-messages on a device), or "product".
+struct PartTime {
+  std::string name;
+  double seconds = 0;
+};
+
 /// A matrix where the backend can multiply with it.
 template <class S>
 class Matrix {
@@ -50,6 +58,12 @@ class Matrix {
   /// y = A x. x: num_slots * k, its zero slots hold 0. y: an entry for each row, or as row_places() says, k
   /// numbers each; rows without elements may be left as they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
+  /// apply() with one vector, timed. By the host's clock where a backend has no better.
+  virtual std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const {
+    const auto start = std::chrono::steady_clock::now();
+    apply(x, y, 1);
+    return {{"product", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
+  }
 };
 
 /// new = link * y + teleport * jump[row] + constant; jump may be empty (then its term is left out).

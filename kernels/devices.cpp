@@ -12,10 +12,12 @@ namespace tessera {
 int num_devices() { return cuda::num_devices(); }
 void use_device(int index) { cuda::use_device(index); }
 std::string device_uuid() { return cuda::device_uuid(); }
+std::string device_name() { return cuda::device_name(); }
 #else
 int num_devices() { return 0; }
 void use_device(int) { throw InternalError("this build knows no devices"); }
 std::string device_uuid() { throw InternalError("this build knows no devices"); }
+std::string device_name() { throw InternalError("this build knows no devices"); }
 #endif
 
 }  // namespace tessera

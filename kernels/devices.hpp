@@ -10,5 +10,7 @@ int num_devices();
 void use_device(int index);
 /// Names the device in use among all devices of all machines.
 std::string device_uuid();
+/// The model of the device in use.
+std::string device_name();
 
 }  // namespace tessera

@@ -18,4 +18,10 @@ std::string backend_for(const std::string& asked, Communicator& comm, const Devi
   return "cpu";
 }
 
+PerfTable load_tables(const std::string& backend, Communicator& comm) {
+  PerfTable table = load_perf_table(comm);
+  if (backend != "cpu") table.gpu = load_device_rates(comm);
+  return table;
+}
+
 }  // namespace tessera::cli

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/device_ranks.hpp"
+#include "engine/perf_table.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera::cli {
@@ -12,5 +13,8 @@ namespace tessera::cli {
 /// ResourceError for a device that does not answer or would be shared. Collective.
 std::string backend_for(const std::string& asked, Communicator& comm,
                         const DeviceFinder& finder = this_machine());
+
+/// What plans are made with where `backend`, as backend_for() gives it, computes. Collective.
+PerfTable load_tables(const std::string& backend, Communicator& comm);
 
 }  // namespace tessera::cli

@@ -28,7 +28,7 @@ class StatsCommand : public Command {
 
 StatsCommand::StatsCommand()
     : Command("stats",
-              "Sizes, degree skew, dangling nodes, duplicates, self-loops, tiling and padding of a graph.",
+              "Sizes, degree skew, dangling nodes, duplicates, self-loops, tiling and time of a graph.",
               {"tessera stats links.txt", "tessera stats links.tsr --report facts.json"}) {
   add_graph_options(options_, graph_);
   add_general_options(false);
@@ -87,21 +87,33 @@ std::string histogram_text(const GraphStats& stats) {
   return text;
 }
 
+std::string milliseconds(const nlohmann::ordered_json& seconds) {
+  return seconds.is_null() ? "not" : fmt::format("{:.3g} ms", 1e3 * seconds.get<double>());
+}
+
 /// Packs the matrix as pagerank would, to know tiles and padding.
 std::string tiling_text(const Graph& graph, Session& session) {
   check_memory(plan_memory(graph, {}, Precision::f32, session.comm()).more_bytes(), "packing",
                session.comm());
-  const auto backend = make_backend<float>(backend_for("auto", session.comm()));
+  const std::string name = backend_for("auto", session.comm());
+  const auto backend = make_backend<float>(name);
   const auto op = session.timed("pack", [&] {
-    return SpmvOperator<float>::in_edges(graph, {KernelKind::automatic, load_perf_table(session.comm())},
-                                         *backend, session.comm());
+    return SpmvOperator<float>::in_edges(graph, {.table = load_tables(name, session.comm())}, *backend,
+                                         session.comm());
   });
   const SpmvPlan& plan = op.plan();
   const OperatorStats& stats = op.stats();
   session.report()["plan"] = plan_json(plan);
   session.report()["operators"]["in_edges"] = operator_json(stats);
+  const auto parts = parts_json(plan, measured_parts(session, op));
+  session.report()["operators"]["in_edges"]["parts"] = parts;
   std::string text;
   add_line(text, "kernel", fmt::format("{} ({})", to_string(plan.kernel), plan.reason));
+  const char* threads = backend->memory_is_host() ? " (one thread)" : "";
+  for (const auto& part : parts)
+    add_line(text, "time of " + part["name"].get<std::string>(),
+             fmt::format("{} predicted{}, {} measured", milliseconds(part["predicted_seconds"]), threads,
+                         milliseconds(part["measured_seconds"])));
   add_line(text, "dense tiles", fmt::format("{} of {} columns", plan.num_dense_tiles, plan.tile_columns));
   add_line(text, "workloads", std::to_string(stats.num_workloads));
   add_line(text, "padding",

@@ -2,8 +2,10 @@
 #include <filesystem>
 
 #include "engine/auto_tune.hpp"
+#include "engine/device_tune.hpp"
 #include "engine/io/atomic_file.hpp"
-#include "engine/perf_table.hpp"
+#include "kernels/devices.hpp"
+#include "tools/backend_choice.hpp"
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/log.hpp"
@@ -20,15 +22,19 @@ class TuneCommand : public Command {
   int run(Session& session) override;
 
  private:
-  std::string output_;
+  std::string backend_ = "auto", output_;
 };
 
 TuneCommand::TuneCommand()
-    : Command("tune",
-              "Measures how fast this machine multiplies blocks of each shape; later runs plan with it.",
-              {"tessera tune", "tessera tune -o table.json"}) {
+    : Command("tune", "Measures how fast this machine, or its GPU, multiplies; later runs plan with it.",
+              {"tessera tune", "tessera tune --backend cpu -o table.json"}) {
   options_.group("Output");
   options_.text("output", "FILE", output_, "where the table goes [the user's cache directory]").letter = 'o';
+  options_.group("Measuring");
+  Choices<std::string> backends;
+  for (const std::string& name : backend_names()) backends.push_back({name, name});
+  options_.choice<std::string>("backend", backend_, backends,
+                               "what is measured; auto takes the GPU where one answers");
   add_general_options(false);
 }
 
@@ -46,29 +52,64 @@ std::string table_text(const PerfTable& table) {
   return text + fmt::format("ns a row\t{:.3f}\n", table.csr_ns_per_row);
 }
 
-void write_table(const PerfTable& table, const std::string& path) {
+template <std::size_t kSize>
+std::string rates_text(const char* part, const std::array<const char*, kSize>& names,
+                       const Rates<kSize>& rates) {
+  std::string text;
+  for (std::size_t i = 0; i < kSize; ++i) text += fmt::format("{}\t{}\t{:.4g}\n", part, names[i], rates[i]);
+  return text;
+}
+
+std::string table_text(const DeviceRates& rates) {
+  return fmt::format("{}, {}\npart\trate\tvalue\n", rates.device, rates.measured_on) +
+         rates_text("tiles", kTilesRates, rates.tiles) + rates_text("bins", kBinsRates, rates.bins) +
+         rates_text("csr", kCsrRates, rates.csr);
+}
+
+void write_table(const std::string& json, const std::string& path) {
   const WritingScope writing;
   AtomicFile file(path);
-  file.write(perf_table_to_json(table));
+  file.write(json);
   file.commit();
+}
+
+DeviceRates measure_gpu(const std::function<void(double)>& progress) {
+  const auto f32 = make_backend<float>("cuda");
+  const auto f64 = make_backend<double>("cuda");
+  DeviceRates rates = measure_device_rates(*f32, *f64, {}, progress);
+  rates.device = device_name();
+  return rates;
 }
 
 int TuneCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("tune measures one machine; run it without mpirun");
-  const std::string path = output_.empty() ? perf_table_path() : output_;
+  const bool is_gpu = make_backend<float>(backend_)->name() == "cuda";
+  const std::string path = !output_.empty() ? output_ : is_gpu ? device_rates_path() : perf_table_path();
   std::error_code error;
   if (output_.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   check_writable(path);
   if (!general_.report.empty()) check_writable(general_.report);
-  const PerfTable table = session.timed("measure", [&] {
-    return measure_perf_table([&](double fraction) {
-      session.progress().phase(fmt::format("measuring, {:.0f} %", 100 * fraction));
-      if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");
-    });
+  const auto progress = [&](double fraction) {
+    session.progress().phase(fmt::format("measuring, {:.0f} %", 100 * fraction));
+    if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");
+  };
+  std::string text, json;
+  session.timed("measure", [&] {
+    const auto take = [&](const auto& table, std::string table_json) {
+      text = table_text(table);
+      json = std::move(table_json);
+    };
+    if (is_gpu) {
+      const DeviceRates rates = measure_gpu(progress);
+      take(rates, device_rates_to_json(rates));
+    } else {
+      const PerfTable table = measure_perf_table(progress);
+      take(table, perf_table_to_json(table));
+    }
   });
   session.progress().done();
-  if (output_ != "-") write_stdout(table_text(table));
-  write_table(table, path);
+  if (output_ != "-") write_stdout(text);
+  write_table(json, path);
   log_info(fmt::format("table written to {}", path));
   session.write_report();
   return kExitFine;

@@ -14,6 +14,7 @@
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
+#include "tools/report.hpp"
 
 namespace tessera::cli {
 
@@ -122,7 +123,11 @@ void RankingCommand::describe(
   session.report()["backend"] = {{"name", backend.name()},
                                  {"description", backend.description()},
                                  {"precision", std::is_same_v<S, float> ? "f32" : "f64"}};
-  for (const auto& [name, op] : operators) describe_one(session, name, op->plan(), op->stats());
+  for (const auto& [name, op] : operators) {
+    describe_one(session, name, op->plan(), op->stats());
+    if (general_.report.empty()) continue;
+    session.report()["operators"][name]["parts"] = parts_json(op->plan(), measured_parts(session, *op));
+  }
 }
 
 }  // namespace tessera::cli

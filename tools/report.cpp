@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 namespace tessera::cli {
 using nlohmann::ordered_json;
 namespace {
@@ -77,6 +79,23 @@ ordered_json plan_json(const SpmvPlan& plan) {
           {"dense_tiles", plan.num_dense_tiles},
           {"predicted_tile_composite_seconds", plan.predicted_tile_seconds},
           {"predicted_csr_seconds", plan.predicted_csr_seconds}};
+}
+
+ordered_json parts_json(const SpmvPlan& plan, std::span<const PartTime> measured) {
+  ordered_json parts = ordered_json::array();
+  for (const PlanPart& part : plan.parts)
+    parts.push_back(
+        {{"name", part.name}, {"predicted_seconds", part.seconds}, {"measured_seconds", nullptr}});
+  for (const PartTime& part : measured) {
+    auto same =
+        std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p["name"] == part.name; });
+    if (same == parts.end())
+      parts.push_back(
+          {{"name", part.name}, {"predicted_seconds", nullptr}, {"measured_seconds", part.seconds}});
+    else
+      (*same)["measured_seconds"] = part.seconds;
+  }
+  return parts;
 }
 
 ordered_json operator_json(const OperatorStats& stats) {

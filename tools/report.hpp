@@ -9,6 +9,7 @@
 #include "engine/spmv_operator.hpp"
 #include "tools/option_table.hpp"
 #include "tools/progress.hpp"
+#include "tools/session.hpp"
 
 namespace tessera::cli {
 
@@ -20,6 +21,15 @@ nlohmann::ordered_json graph_json(const Graph& graph);
 nlohmann::ordered_json stats_json(const GraphStats& stats);
 nlohmann::ordered_json plan_json(const SpmvPlan& plan);
 nlohmann::ordered_json operator_json(const OperatorStats& stats);
+/// A few products, timed in the phase "measure"; nothing under several ranks, whose products overlap with
+/// what arrives.
+template <class S>
+std::vector<PartTime> measured_parts(Session& session, const SpmvOperator<S>& op) {
+  if (session.comm().size() > 1) return {};
+  return session.timed("measure", [&] { return op.time_parts(3); });
+}
+/// Parts of a product with the predicted and the measured seconds of each; null where one is not known.
+nlohmann::ordered_json parts_json(const SpmvPlan& plan, std::span<const PartTime> measured);
 nlohmann::ordered_json iteration_json(const IterationReport& report);
 
 /// Rates of one iteration: seconds (median), bytes moved, GB/s and GFLOP/s over all steps. `flops_edges`:

@@ -14,6 +14,7 @@
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/device_stopwatch.hpp"
 #include "kernels/cuda/device_sums.hpp"
 #include "kernels/cuda/messages_build.hpp"
 
@@ -23,8 +24,18 @@ namespace {
 using cuda::allocate_device;
 using cuda::on_device;
 
+/// A product in one part.
 template <class S>
-class CudaTileComposite : public Matrix<S> {
+class CudaMatrix : public Matrix<S> {
+ public:
+  std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
+    const cuda::PartWork product[] = {{"product", [&] { this->apply(x, y, 1); }}};
+    return cuda::time_on_device(product);
+  }
+};
+
+template <class S>
+class CudaTileComposite : public CudaMatrix<S> {
  public:
   explicit CudaTileComposite(TileComposite<S> host) {
     cuda::TileSchedule schedule =
@@ -54,7 +65,7 @@ class CudaTileComposite : public Matrix<S> {
 };
 
 template <class S>
-class CudaCsr : public Matrix<S> {
+class CudaCsr : public CudaMatrix<S> {
  public:
   explicit CudaCsr(CsrMatrix<S> host) {
     device_.num_rows = host.num_rows;

@@ -7,5 +7,6 @@ namespace tessera::cuda {
 int num_devices();
 void use_device(int index);
 std::string device_uuid();
+std::string device_name();
 
 }  // namespace tessera::cuda

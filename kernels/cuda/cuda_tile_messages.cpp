@@ -8,6 +8,7 @@
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/device_exchange.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/device_stopwatch.hpp"
 #include "kernels/profile_range.hpp"
 
 namespace tessera::cuda {
@@ -84,24 +85,39 @@ class DeviceTileMessages : public Matrix<S> {
   RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    prepare(x, y, num_vectors);
+    const ProfileRange range("product");
+    send(x, num_vectors);
+    add(y, num_vectors);
+  }
+
+  std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
+    prepare(x, y, 1);
+    const PartWork passes[] = {{"tiles", [&] { send(x, 1); }}, {"bins", [&] { add(y, 1); }}};
+    return time_on_device(passes);
+  }
+
+ private:
+  std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
+
+  void prepare(const Buffer<S>& x, const Buffer<double>& y, unsigned num_vectors) const {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
-    if (messages_.size() < matrix_.num_messages * num_vectors) {
-      if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
-      messages_ = {};
-      messages_ = device_buffer<S>(matrix_.num_messages * num_vectors);
-    }
-    const ProfileRange range("product");
+    if (messages_.size() >= matrix_.num_messages * num_vectors) return;
+    if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
+    messages_ = {};
+    messages_ = device_buffer<S>(matrix_.num_messages * num_vectors);
+  }
+  void send(const Buffer<S>& x, unsigned num_vectors) const {
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       if (exchange_ != nullptr) exchange_->wait_for(chunk);
       send_messages(matrix_.tiles.view(), tile_shares_[chunk].view(), x.data(), messages_.data(),
                     num_vectors);
     }
+  }
+  void add(Buffer<double>& y, unsigned num_vectors) const {
     add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors);
   }
-
- private:
-  std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;

@@ -20,25 +20,87 @@ constexpr TilingLimits kGpuLimits{.tile_columns = 1023,
                                   .value_bytes = 4,
                                   .prefers_messages = true};
 
+double messages_seconds(const DeviceWork& work) {
+  return predict_tiles_seconds(work, default_device_rates()) +
+         predict_bins_seconds(work, default_device_rates());
+}
+
+double csr_seconds(const DeviceWork& work) {
+  return predict_device_csr_seconds(work, default_device_rates());
+}
+
 TEST(DeviceModel, MoreOfAnythingCostsMore) {
   for (double DeviceWork::*part :
        {&DeviceWork::num_rows, &DeviceWork::num_nonzeros, &DeviceWork::num_messages}) {
     DeviceWork more = kWork;
     more.*part *= 2;
-    EXPECT_GT(predict_messages_seconds(more), predict_messages_seconds(kWork));
+    EXPECT_GT(messages_seconds(more), messages_seconds(kWork));
     EXPECT_GT(predict_messages_bytes(more), predict_messages_bytes(kWork));
   }
   DeviceWork weighted = kWork;
   weighted.weighted = true;
+  EXPECT_GT(messages_seconds(weighted), messages_seconds(kWork));
+  EXPECT_GT(csr_seconds(weighted), csr_seconds(kWork));
   EXPECT_GT(predict_messages_bytes(weighted), predict_messages_bytes(kWork));
   EXPECT_GT(predict_device_csr_bytes(weighted), predict_device_csr_bytes(kWork));
+}
+
+TEST(DeviceModel, PartsAreRatesTimesWork) {
+  DeviceRates rates;
+  rates.tiles = {1, 2, 3, 5};
+  rates.bins = {7, 11, 13};
+  rates.csr = {17, 19, 23, 29, 31};
+  DeviceWork work{.num_rows = 10,
+                  .num_columns = 10,
+                  .num_nonzeros = 100,
+                  .longest_row = 20,
+                  .num_messages = 40,
+                  .value_bytes = 8,
+                  .weighted = false};
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 5 * 40 * 8);
+  EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
+  // 10 columns lie in the cache; offsets of rows and y: 8 + 12 bytes a row
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 23 * 100 + 31 * (4 * 100 + 20 * 10));
+  work.weighted = true;
+  work.longest_row = 300;
+  work.num_columns = 1e7;  // half of 80 MB lie there
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 800 + 5 * 40 * 8);
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
+                   17 + 19 + (23 + 29) * 50 + 31 * (4 * 100 + 800 + 20 * 10));
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
   DeviceWork wide = kWork;
   wide.num_columns = 1e9;
-  EXPECT_GT(predict_device_csr_seconds(wide), 2 * predict_device_csr_seconds(kWork));
-  EXPECT_EQ(predict_messages_seconds(wide), predict_messages_seconds(kWork));
+  EXPECT_GT(csr_seconds(wide), 2 * csr_seconds(kWork));
+  EXPECT_EQ(messages_seconds(wide), messages_seconds(kWork));
+}
+
+TEST(DeviceModel, ThePlanNamesThePartsOfItsKernel) {
+  const std::vector<std::uint64_t> lengths(1000, 50);
+  const PerfTable& table = default_perf_table();
+  const SpmvPlan messages = choose_plan(KernelKind::tile_messages, lengths, lengths, kGpuLimits, table);
+  ASSERT_EQ(messages.parts.size(), 2u);
+  EXPECT_STREQ(messages.parts[0].name, "tiles");
+  EXPECT_STREQ(messages.parts[1].name, "bins");
+  EXPECT_DOUBLE_EQ(messages.parts[0].seconds + messages.parts[1].seconds, messages.predicted_tile_seconds);
+  const SpmvPlan csr = choose_plan(KernelKind::csr, lengths, lengths, kGpuLimits, table);
+  ASSERT_EQ(csr.parts.size(), 1u);
+  EXPECT_STREQ(csr.parts[0].name, "product");
+  EXPECT_EQ(csr.parts[0].seconds, csr.predicted_csr_seconds);
+  EXPECT_TRUE(choose_plan(KernelKind::tile_composite, lengths, lengths, kGpuLimits, table).parts.empty());
+}
+
+TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
+  const std::vector<std::uint64_t> lengths(1000, 50);
+  PerfTable table = default_perf_table();
+  table.gpu.tiles = {1e-6, 0, 0, 0};
+  table.gpu.bins = {1e-6, 0, 0};
+  table.gpu.csr = {3e-6, 0, 0, 0, 0};
+  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
+            KernelKind::tile_messages);
+  table.gpu.csr[0] = 1e-6;
+  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel, KernelKind::csr);
 }
 
 TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {

@@ -40,6 +40,7 @@ class ConvertTest(ProgramTest):
         for name, value in (("nodes", "4"), ("edges", "6"), ("duplicate edges", "1"), ("no in-edge", "1")):
             self.assertRegex(text, rf"(?m)^{name} +{value}$")
         self.assertRegex(text, r"(?m)^self-loops +1 \(0 dropped\)$")
+        self.assertRegex(text, r"(?m)^time of \w+ +[0-9.e+-]+ ms predicted.*, [0-9.e+-]+ ms measured$")
 
 
 class GenerateTest(ProgramTest):

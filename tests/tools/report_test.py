@@ -41,8 +41,18 @@ class ReportTest(ProgramTest):
         self.assertEqual(report["exchange"], {"kind": "none", "bytes_per_step": 0, "seconds": 0})
         for phase in ("read", "build", "pack", "iterate", "write", "total"):
             self.assertGreaterEqual(report["seconds"][phase], 0)
+        self.check_parts(report)
         self.assertGreater(report["peak_memory_bytes"], 1 << 20)
         self.assertEqual((report["ranks"], report["backend"]["precision"]), (1, "f64"))
+
+    def check_parts(self, report):
+        """Each part of a product has the time predicted for it and the time it took."""
+        parts = report["operators"]["in_edges"]["parts"]
+        names = ["tiles", "bins"] if report["plan"]["kernel"] == "tile-messages" else ["product"]
+        self.assertEqual([part["name"] for part in parts], names)
+        for part in parts:
+            self.assertGreater(part["predicted_seconds"], 0)
+            self.assertGreater(part["measured_seconds"], 0)
 
     def test_the_error_bound_holds(self):
         loose = self.report_of("pagerank", "g", "--tolerance", "1e-3", "-o", "loose.tsv")
@@ -70,6 +80,7 @@ class ReportTest(ProgramTest):
         self.assertEqual(report["stats"]["nodes"], 4)
         self.assertEqual(report["stats"]["sources_only"], 1)
         self.assertIn("padding_ratio", report["operators"]["in_edges"])
+        self.check_parts(report)
         alone = self.expect(0, "stats", "g", "--report", "-", "--quiet").out
         self.assertEqual(json.loads(alone)["stats"], report["stats"])
 

@@ -1,0 +1,44 @@
+// What products cost on one model of GPU: the figures that engine/device_model.hpp predicts with. Measured by
+// `tessera tune`, kept per model; those of an H200 ship with the program.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "partition/communicator.hpp"
+
+namespace tessera {
+
+/// A part of a product takes the sum of its rates, each times how much there is of it.
+template <std::size_t kSize>
+using Rates = std::array<double, kSize>;
+
+/// Pass 1 of tile-messages: the launch, an element, a byte of values, a byte of messages.
+inline constexpr std::array kTilesRates = {"launch_seconds", "element_seconds", "value_byte_seconds",
+                                           "message_byte_seconds"};
+/// Pass 2: the launch, a byte of messages, a row.
+inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "row_seconds"};
+/// CSR: the launch, another one for long rows, a gather from cache, one from memory, a byte that streams.
+inline constexpr std::array kCsrRates = {"launch_seconds", "long_rows_seconds", "cached_gather_seconds",
+                                         "gather_seconds", "byte_seconds"};
+
+struct DeviceRates {
+  std::string device;       ///< as its driver names it
+  std::string measured_on;  ///< date
+  Rates<kTilesRates.size()> tiles = {};
+  Rates<kBinsRates.size()> bins = {};
+  Rates<kCsrRates.size()> csr = {};
+};
+
+/// Those shipped with the program (configs/gpu-default.table.json, built in).
+const DeviceRates& default_device_rates();
+/// Those that `tessera tune` has written for rank 0's GPU, else the default, also where there is no GPU.
+/// Collective.
+DeviceRates load_device_rates(Communicator& comm);
+/// $XDG_CACHE_HOME/tessera/gpu-<model>.table.json (or ~/.cache), for the GPU in use.
+std::string device_rates_path();
+std::string device_rates_to_json(const DeviceRates& rates);
+/// Throws InputError naming `path` when the text is not a table of rates.
+DeviceRates device_rates_from_json(const std::string& text, const std::string& path);
+
+}  // namespace tessera

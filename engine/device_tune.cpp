@@ -1,0 +1,158 @@
+#include "engine/device_tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/graph_builder.hpp"
+#include "engine/graph_generator.hpp"
+#include "engine/graph_stats.hpp"
+#include "engine/spmv_operator.hpp"
+#include "engine/table_file.hpp"
+
+namespace tessera {
+namespace {
+
+/// Rates r >= 0 for which sum_i ((work_i . r) / seconds_i - 1)^2 is least, one coordinate after the other:
+/// the sum is convex, so that this ends at its minimum.
+template <std::size_t kSize>
+class RateFit {
+ public:
+  void add(const Rates<kSize>& work, double seconds) {
+    if (seconds <= 0) return;
+    Rates<kSize> scaled;
+    for (std::size_t j = 0; j < kSize; ++j) scaled[j] = work[j] / seconds;
+    for (std::size_t j = 0; j < kSize; ++j) {
+      target_[j] += scaled[j];
+      for (std::size_t k = 0; k < kSize; ++k) gram_[j][k] += scaled[j] * scaled[k];
+    }
+  }
+  Rates<kSize> solve() const {
+    constexpr int kRounds = 100000;
+    Rates<kSize> rates = {};
+    for (int round = 0; round < kRounds; ++round) {
+      double change = 0;
+      for (std::size_t j = 0; j < kSize; ++j) {
+        if (gram_[j][j] == 0) continue;
+        double rest = target_[j];
+        for (std::size_t k = 0; k < kSize; ++k)
+          if (k != j) rest -= gram_[j][k] * rates[k];
+        const double next = std::max(0.0, rest / gram_[j][j]);
+        if (next != rates[j]) change = std::max(change, std::abs(next - rates[j]) / std::max(next, rates[j]));
+        rates[j] = next;
+      }
+      if (change < 1e-12) break;
+    }
+    return rates;
+  }
+
+ private:
+  Rates<kSize> target_ = {};
+  std::array<Rates<kSize>, kSize> gram_ = {};
+};
+
+constexpr double kMostEdges = 1 << 26, kMostWeights = 1 << 24;
+
+struct TuneGraph {
+  GeneratorKind kind;
+  int scale;
+  double edge_factor;
+};
+
+std::vector<TuneGraph> graphs_to_measure(const DeviceTuneOptions& options) {
+  std::vector<TuneGraph> graphs;
+  for (int scale = options.smallest_scale; scale <= options.largest_scale; scale += 3)
+    for (const double edge_factor : {4.0, 16.0, 48.0})
+      for (const GeneratorKind kind : {GeneratorKind::rmat, GeneratorKind::uniform})
+        if (std::ldexp(edge_factor, scale) <= kMostEdges) graphs.push_back({kind, scale, edge_factor});
+  return graphs;
+}
+
+/// Weights for a graph that has none: the times of kernels do not depend on them.
+void add_weights(Graph& graph) {
+  graph.weighted = true;
+  graph.weights = Buffer<double>(graph.col_indices.size());
+  std::fill(graph.weights.begin(), graph.weights.end(), 1.5);
+}
+
+class DeviceTune {
+ public:
+  DeviceTune(const DeviceTuneOptions& options, Communicator& comm) : options_(options), comm_(comm) {}
+
+  template <class S>
+  void measure(const Graph& graph, Backend<S>& backend) {
+    for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
+      measure_tiles(graph, order, backend);
+    const auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, backend, comm_);
+    csr_.push_back({work_of(graph, op), op.time_parts(options_.repeats).front().seconds});
+  }
+  DeviceRates fit() const { return fit_device_rates(tiles_, csr_); }
+
+ private:
+  template <class S>
+  void measure_tiles(const Graph& graph, OrderRequest order, Backend<S>& backend) {
+    const OperatorOptions how{.kernel = KernelKind::tile_messages, .order = order};
+    const auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
+    const std::vector<PartTime> parts = op.time_parts(options_.repeats);
+    if (parts.size() == 2) tiles_.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
+  }
+  template <class S>
+  DeviceWork work_of(const Graph& graph, const SpmvOperator<S>& op) const {
+    const std::vector<std::uint64_t> rows = in_degrees(graph, comm_);
+    const auto size = static_cast<double>(graph.num_vertices);
+    return {.num_rows = size,
+            .num_columns = size,
+            .num_nonzeros = static_cast<double>(graph.num_edges),
+            .longest_row = static_cast<double>(*std::max_element(rows.begin(), rows.end())),
+            .num_messages = static_cast<double>(op.stats().num_row_pieces),
+            .value_bytes = sizeof(S),
+            .weighted = graph.weighted};
+  }
+
+  const DeviceTuneOptions& options_;
+  Communicator& comm_;
+  std::vector<TilesSample> tiles_;
+  std::vector<CsrSample> csr_;
+};
+
+}  // namespace
+
+DeviceRates fit_device_rates(std::span<const TilesSample> tiles, std::span<const CsrSample> csr) {
+  RateFit<kTilesRates.size()> tiles_fit;
+  RateFit<kBinsRates.size()> bins_fit;
+  RateFit<kCsrRates.size()> csr_fit;
+  for (const TilesSample& sample : tiles) {
+    tiles_fit.add(tiles_work(sample.work), sample.tiles_seconds);
+    bins_fit.add(bins_work(sample.work), sample.bins_seconds);
+  }
+  for (const CsrSample& sample : csr) csr_fit.add(csr_work(sample.work), sample.seconds);
+  DeviceRates rates;
+  rates.tiles = tiles_fit.solve();
+  rates.bins = bins_fit.solve();
+  rates.csr = csr_fit.solve();
+  return rates;
+}
+
+DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, const DeviceTuneOptions& options,
+                                 const std::function<void(double)>& progress) {
+  const auto comm = make_single_rank();
+  DeviceTune tune(options, *comm);
+  const std::vector<TuneGraph> graphs = graphs_to_measure(options);
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const GeneratorOptions generator{
+        .kind = graphs[i].kind, .scale = graphs[i].scale, .edge_factor = graphs[i].edge_factor};
+    Graph graph = build_graph(generate_edges(generator, *comm), {}, *comm);
+    tune.measure(graph, f32);
+    tune.measure(graph, f64);
+    if (static_cast<double>(graph.num_edges) <= kMostWeights) {
+      add_weights(graph);
+      tune.measure(graph, f32);
+      tune.measure(graph, f64);
+    }
+    progress(static_cast<double>(i + 1) / static_cast<double>(graphs.size()));
+  }
+  DeviceRates rates = tune.fit();
+  rates.measured_on = today();
+  return rates;
+}
+
+}  // namespace tessera

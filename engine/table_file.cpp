@@ -1,0 +1,60 @@
+#include "engine/table_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
+
+namespace tessera {
+namespace {
+
+/// Where this user keeps what can be made again; empty when there is no such place. A relative
+/// XDG_CACHE_HOME counts as not set (XDG base directory specification).
+std::string cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return cache;
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache";
+}
+
+}  // namespace
+
+std::string name_for_files(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return name;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+std::string table_path(const std::string& name) {
+  const std::string folder = cache_folder();
+  if (folder.empty())
+    throw ResourceError("neither XDG_CACHE_HOME nor HOME names a folder: no place for the performance table");
+  return folder + "/tessera/" + name + ".table.json";
+}
+
+TableText read_table(const std::string& name, const TableText& fallback, Communicator& comm) {
+  TableText found = fallback;
+  run_together(comm, [&] {
+    if (!comm.is_root() || name.empty() || cache_folder().empty()) return;
+    std::ifstream file(table_path(name));
+    if (!file) return;
+    found.path = table_path(name);
+    found.text.assign(std::istreambuf_iterator<char>(file), {});
+  });
+  comm.broadcast(found.text, 0);
+  comm.broadcast(found.path, 0);
+  return found;
+}
+
+}  // namespace tessera

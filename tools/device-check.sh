@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a machine with a GPU has to show: the device tests, the same under compute-sanitizer, the time of a
-# PageRank step, and that of SpMV beside cuSPARSE, as JSON.
+# PageRank step, and those of SpMV, RWR and HITS beside cuSPARSE, as JSON.
 #
 #   tools/device-check.sh                       builds here, writes docs/benchmarks/device-DATE.json
 #   tools/device-check.sh BUILD [OUTPUT_FOLDER] takes a build folder that was made elsewhere
@@ -8,8 +8,8 @@
 # In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
 # which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
 # FILES="graph.tsv matrix.mtx.gz*16" measures products on these, too (*16: 16 copies side by side).
-# A second call adds to the file of the first.
-# Exits with 1 when a test or a sanitizer fails; the JSON is written all the same.
+# RANKINGS="22" names the graphs of RWR and HITS. A second call adds to the file of the first.
+# Exits with 1 when a test or a sanitizer fails; the JSON is written all the same, also when time runs out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +22,12 @@ build=${1:-build/release}
 output=${2:-docs/benchmarks}
 program=$build/bin/tessera
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+report() {
+  mkdir -p "$output"
+  python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES-20 22 24}"
+}
+trap 'report || true; rm -rf "$work"' EXIT
+trap 'exit 124' TERM
 nvidia-smi -L || { echo "device-check.sh: no NVIDIA driver answers here" >&2; exit 5; }
 
 status=0
@@ -79,8 +84,8 @@ done
 set -f  # the stars in FILES are no patterns
 # shellcheck disable=SC2086  # lists
 "$build/bin/spmv_bench" ${SCALES-20 22 24} ${FILES-} >"$work/spmv.jsonl" || status=1
+# shellcheck disable=SC2086  # a list
+"$build/bin/ranking_bench" ${RANKINGS-22} >"$work/ranking.jsonl" || status=1
 set +f
-mkdir -p "$output"
-python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES-20 22 24}"
 grep -qx fail "$work"/*.result 2>/dev/null && status=1
 exit "$status"

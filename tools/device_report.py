@@ -10,7 +10,7 @@ import sys
 
 def command(scales):
     """The call with what of its environment it was given."""
-    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS") if name in os.environ}
+    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "RANKINGS") if name in os.environ}
     if "FILES" in os.environ:
         settings["FILES"] = " ".join(map(os.path.basename, os.environ["FILES"].split()))
     settings["SCALES"] = scales
@@ -73,6 +73,19 @@ def print_figures(results):
               f'{line["step_times_degree_order"]:.2f} times')
     for run in results["pagerank"]:
         print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')
+    for line in results["rankings"]:
+        rwr, hits = line["rwr"], line["hits"]
+        print(f'{line["graph"]}: 25 walks {rwr["block_step_ms"][0]:.3f} ms a step, {rwr["times_own_queries"]:.1f} times 25 '
+              f'alone, {rwr["times_cusparse_queries"]:.1f} times cuSPARSE; HITS {hits["step_ms"][0]:.3f} ms, '
+              f'{hits["times_cusparse"]:.1f} times cuSPARSE')
+
+
+def lines_of(path):
+    """The whole lines of a file of JSON lines; nothing where it was not made."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.endswith("\n")]
 
 
 def main(work, output, program, scales):
@@ -82,14 +95,14 @@ def main(work, output, program, scales):
     for path in sorted(glob.glob(os.path.join(work, "*.result"))):
         with open(path, encoding="utf-8") as file:
             tests[os.path.basename(path)[:-len(".result")]] = file.read().strip()
-    with open(os.path.join(work, "spmv.jsonl"), encoding="utf-8") as file:
-        products = [json.loads(line) for line in file]
+    products = lines_of(os.path.join(work, "spmv.jsonl"))
     results = {"date": datetime.date.today().isoformat(), "commands": [*earlier.get("commands", []), command(scales)],
                "program": version, "tests": tests,
                "pagerank": earlier.get("pagerank", []) + [step_times(path) for path in
                                                           sorted(glob.glob(os.path.join(work, "run-*.json")))],
                "products": earlier.get("products", []) + products,
-               "ratios": earlier.get("ratios", []) + [ratios(graph) for graph in products]}
+               "ratios": earlier.get("ratios", []) + [ratios(graph) for graph in products],
+               "rankings": earlier.get("rankings", []) + lines_of(os.path.join(work, "ranking.jsonl"))}
     with open(output, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
         file.write("\n")

@@ -1,0 +1,161 @@
+// Steps of RWR and HITS on a GPU beside the same formulas on cuSPARSE's products, in one process:
+// ranking_bench GRAPH... prints one JSON object a line (GRAPH as for spmv_bench). A step of the vendor is its
+// product, the better of CSR_ALG1 and CSR_ALG2 on the graph as given, and our updates on rows in order.
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "algorithms/hits.hpp"
+#include "algorithms/random_walk_restart.hpp"
+#include "engine/graph_stats.hpp"
+#include "tests/bench/bench_graph.hpp"
+#include "tests/bench/cusparse_csr.hpp"
+#include "tests/bench/device_timer.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using S = float;
+
+constexpr int kSteps = 30, kFirstCounted = 5;
+constexpr std::size_t kQueries = 25;
+
+/// Takes the times between steps as an algorithm's observer; gives their median.
+class StepClock {
+ public:
+  IterationObserver observer() {
+    last_ = Clock::now();
+    return [this](const IterationProgress&) {
+      const auto now = Clock::now();
+      ms_.push_back(std::chrono::duration<double, std::milli>(now - last_).count());
+      last_ = now;
+      return true;
+    };
+  }
+  Json median() {
+    ms_.erase(ms_.begin(), ms_.begin() + std::min<std::ptrdiff_t>(kFirstCounted, std::ssize(ms_)));
+    std::sort(ms_.begin(), ms_.end());
+    return {ms_.at(ms_.size() / 2), ms_.front(), ms_.back()};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_;
+  std::vector<double> ms_;
+};
+
+/// One product of the vendor with the in-edges of `graph`, in ms.
+double vendor_product(const Graph& graph) {
+  std::vector<VertexId> order(graph.num_vertices);
+  std::iota(order.begin(), order.end(), VertexId{0});
+  const RenamedCsr csr = renamed(graph, order);
+  CusparseCsr<S> vendor(csr.row_offsets, csr.col_indices,
+                        std::vector<S>(csr.values.begin(), csr.values.end()),
+                        std::vector<S>(order.size(), S{1e-3f}));
+  double best = 1e30;
+  for (const cusparseSpMVAlg_t algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
+    vendor.prepare(algorithm);
+    best = std::min(best, time_device([&] { vendor.apply(algorithm); }).median_ms);
+  }
+  return best;
+}
+
+/// Vectors of `num_rows` rows in order, as a vendor's product leaves them.
+struct InOrder {
+  InOrder(Backend<S>& backend, std::uint64_t num_rows)
+      : y(backend.allocate<double>(num_rows)), score(backend.allocate<S>(num_rows)) {
+    backend.clear(y);
+    backend.clear(score);
+  }
+  Buffer<double> y;
+  Buffer<S> score;
+};
+
+Json walk_steps(SpmvOperator<S>& op, const std::vector<double>& weights, std::size_t num_queries) {
+  std::vector<VertexId> queries;
+  for (std::size_t v = 0; v < weights.size() && queries.size() < num_queries; ++v)
+    if (weights[v] > 0) queries.push_back(static_cast<VertexId>(v));
+  StepClock clock;
+  RwrOptions options;
+  options.stop.fixed_iterations = kSteps;
+  options.batch_size = static_cast<unsigned>(num_queries);
+  options.observer = clock.observer();
+  random_walk_restart<S>(op, weights, queries, options);
+  return clock.median();
+}
+
+Json measure_walks(const Graph& directed, Communicator& comm) {
+  const Graph graph = symmetrised(directed, Duplicates::merge, comm);
+  const std::vector<double> weights = out_weights(graph, comm);
+  const auto backend = make_backend<S>("cuda");
+  Json result = {{"edges", graph.num_edges}};
+  {
+    auto op = SpmvOperator<S>::in_edges(graph, {}, *backend, comm);
+    result["one_query_step_ms"] = walk_steps(op, weights, 1);
+    result["block_step_ms"] = walk_steps(op, weights, kQueries);
+  }
+  InOrder vectors(*backend, graph.num_vertices);
+  const VertexId query[] = {0};
+  const double update =
+      time_device([&] {
+        backend->walk_update(0.9, 0.1, vectors.y, {}, query, 1, ExactScale(4.0), false, vectors.score);
+      }).median_ms;
+  const double product = vendor_product(graph);
+  const double block = result["block_step_ms"][0], one = result["one_query_step_ms"][0];
+  result["cusparse"] = {{"product_ms", product}, {"update_ms", update}};
+  result["times_own_queries"] = kQueries * one / block;
+  result["times_cusparse_queries"] = kQueries * (product + update) / block;
+  return result;
+}
+
+Json measure_hits(const Graph& graph, Communicator& comm) {
+  const auto backend = make_backend<S>("cuda");
+  Json result;
+  {
+    auto [to_authority, to_hub] = SpmvOperator<S>::in_and_out_edges(graph, {}, *backend, comm);
+    StepClock clock;
+    HitsOptions options;
+    options.stop.fixed_iterations = kSteps;
+    options.observer = clock.observer();
+    hits(to_authority, to_hub, options);
+    result["step_ms"] = clock.median();
+  }
+  InOrder vectors(*backend, graph.num_vertices);
+  const ExactScale bound(4.0);
+  const double update = time_device([&] {
+                          backend->sum(vectors.y, false, bound);
+                          backend->scale_update(0.5, vectors.y, {}, bound, false, vectors.score);
+                        }).median_ms;
+  const double products = vendor_product(graph) + vendor_product(transposed(graph, comm));
+  const double step = result["step_ms"][0];
+  result["cusparse"] = {{"products_ms", products}, {"updates_ms", 2 * update}};
+  result["times_cusparse"] = (products + 2 * update) / step;
+  return result;
+}
+
+void measure(const std::string& name) {
+  const auto comm = make_single_rank();
+  const Graph graph = bench_graph(name, *comm);
+  if (graph.num_edges > 0x3fffffff) throw std::runtime_error("cuSPARSE is measured with 32-bit offsets");
+  Json line = {{"graph", name.substr(name.rfind('/') + 1)},
+               {"vertices", graph.num_vertices},
+               {"edges", graph.num_edges},
+               {"rwr", measure_walks(graph, *comm)},
+               {"hits", measure_hits(graph, *comm)}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) {
+  try {
+    for (int i = 1; i < argc; ++i) tessera::bench::measure(argv[i]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ranking_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -22,13 +22,14 @@ build=${1:-build/release}
 output=${2:-docs/benchmarks}
 program=$build/bin/tessera
 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+nvidia-smi -L || { echo "device-check.sh: no NVIDIA driver answers here" >&2; exit 5; }
 report() {
   mkdir -p "$output"
   python3 -B tools/device_report.py "$work" "$output/device-$(date +%F).json" "$program" "${SCALES-20 22 24}"
 }
 trap 'report || true; rm -rf "$work"' EXIT
 trap 'exit 124' TERM
-nvidia-smi -L || { echo "device-check.sh: no NVIDIA driver answers here" >&2; exit 5; }
 
 status=0
 # check NAME COMMAND...: runs it, keeps the last lines and whether it passed

@@ -170,12 +170,7 @@ struct OperatorBuilder {
   void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
-    const TilingLimits limits = backend.tiling_limits();
-    BinLimits bins = limits.bins;
-    if (csr.num_nonzeros() < limits.bin_nonzeros) {
-      bins.most_messages = std::max(1u, bins.most_messages / 2);
-      bins.at_once *= 2;
-    }
+    const BinLimits bins = backend.tiling_limits().bins_for(csr.num_nonzeros());
     if (options.pack_on_device) {
       const auto& tiles = columns.tiles;
       op.matrix_ = backend.pack_messages(

@@ -25,6 +25,17 @@ template <class S>
 std::shared_ptr<Exchange<S>> Backend<S>::make_exchange(ExchangePlan) {
   return nullptr;
 }
+template <class S>
+std::vector<double> Backend<S>::time_runs(const std::function<void()>& work, int count) {
+  std::vector<double> seconds;
+  for (int i = 0; i < count; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    synchronize();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return seconds;
+}
 template class Backend<float>;
 template class Backend<double>;
 

@@ -8,6 +8,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,13 @@ struct TilingLimits {
   EdgeOffset bin_nonzeros = 0;    ///< twice as many at once
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
+
+  BinLimits bins_for(EdgeOffset num_nonzeros) const {
+    if (num_nonzeros >= bin_nonzeros) return bins;
+    return {.most_messages = bins.most_messages < 2 ? 1 : bins.most_messages / 2,
+            .at_once = 2 * bins.at_once,
+            .least_messages = bins.least_messages};
+  }
 };
 
 /// Where a product leaves the rows: row i at entry positions[i], 0 where that is kNoVertex; row i at entry i
@@ -149,6 +157,9 @@ class Backend {
   virtual std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan);
   /// Waits until everything above is done.
   virtual void synchronize() = 0;
+  /// Seconds of each of `count` runs of `work`, which starts operations of this backend. By the host's clock
+  /// where the backend has no better.
+  virtual std::vector<double> time_runs(const std::function<void()>& work, int count);
 };
 
 /// name: "cpu", "cuda", or "auto": cuda where a device answers, else cpu. Throws OptionError for an unknown

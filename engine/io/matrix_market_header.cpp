@@ -26,41 +26,31 @@ std::string lower(std::string_view text) {
   throw InputError(fmt::format("{}:{}: {}", head.name, line, what));
 }
 
-void apply_banner(const TextHead& head, const HeadLine& line, const GraphOptions& options,
-                  TextFormat& format) {
+MatrixMarketBanner banner_of(const TextHead& head, const HeadLine& line) {
   LineFields words(0, false);
-  const std::string banner = lower(trimmed_line(line.text, 0));
-  words.split(banner);
+  const std::string text = lower(trimmed_line(line.text, 0));
+  words.split(text);
+  const std::uint64_t number = std::max<std::uint64_t>(line.number, 1);  // 0 when the text is empty
   if (words.size() < 5 || !words[0].ends_with("%matrixmarket"))
-    fail(head, line.number,
+    fail(head, number,
          "expected the banner \"%%MatrixMarket matrix coordinate FIELD SYMMETRY\", found " +
              quoted_text(line.text));
   const std::string_view object = words[1], layout = words[2], field = words[3], symmetry = words[4];
   if (object != "matrix")
-    fail(head, line.number, "object " + quoted_text(object) + " is not read, expected \"matrix\"");
+    fail(head, number, "object " + quoted_text(object) + " is not read, expected \"matrix\"");
   if (layout != "coordinate")
-    fail(head, line.number,
+    fail(head, number,
          "layout " + quoted_text(layout) + " is not read, expected \"coordinate\" (a list of entries)");
   if (field != "pattern" && field != "real" && field != "double" && field != "integer" &&
       field != "unsigned-integer")
-    fail(head, line.number,
-         "field " + quoted_text(field) + " is not read, expected pattern, real or integer");
+    fail(head, number, "field " + quoted_text(field) + " is not read, expected pattern, real or integer");
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
-    fail(head, line.number,
+    fail(head, number,
          "symmetry " + quoted_text(symmetry) + " is not read, expected general, symmetric or skew-symmetric");
-  format.has_values = field != "pattern";
-  if (options.weighted && !format.has_values)
-    fail(head, line.number, "a pattern matrix has no values to use as weights; leave --weighted out");
-  format.weighted = format.has_values && !options.unweighted;
-  if (symmetry == "skew-symmetric" && format.weighted)
-    fail(head, line.number,
-         "a skew-symmetric matrix has negative values, weights must not be; --unweighted ignores them");
-  const bool expand = symmetry != "general";
-  format.undirected = (expand || options.undirected) && !options.directed;
-  format.notes.push_back(fmt::format("the Matrix Market banner says \"{} {}\"", field, symmetry));
+  return {std::string(field), std::string(symmetry), number};
 }
 
-void apply_size_line(const TextHead& head, const HeadLine& line, bool symmetric, TextFormat& format) {
+MatrixMarketSizes sizes_of(const TextHead& head, const HeadLine& line) {
   LineFields words(0, false);
   words.split(trimmed_line(line.text, 0));
   std::array<std::uint64_t, 3> sizes{};
@@ -70,25 +60,43 @@ void apply_size_line(const TextHead& head, const HeadLine& line, bool symmetric,
     fail(head, line.number,
          "expected the size line \"ROWS COLUMNS ENTRIES\" (three integers below 2^64), found " +
              quoted_text(line.text));
-  const auto [rows, columns, entries] = sizes;
-  if (rows != columns)
-    fail(head, line.number,
+  return {sizes[0], sizes[1], sizes[2], line.number, line.next_offset};
+}
+
+void check_sizes(const TextHead& head, const MatrixMarketSizes& sizes, bool must_be_square, bool symmetric) {
+  const auto [rows, columns, entries, line, body_offset] = sizes;
+  if (must_be_square && rows != columns)
+    fail(head, line,
          fmt::format("{} x {} is not square{}", rows, columns,
                      symmetric ? ", but the banner says symmetric"
                                : "; ranking needs one row and one column for every vertex"));
   if (rows > kMaxVertices)
-    fail(head, line.number, fmt::format("{} rows, at most {} are possible", rows, kMaxVertices));
+    fail(head, line, fmt::format("{} rows, at most {} are possible", rows, kMaxVertices));
+  if (columns > kMaxVertices)
+    fail(head, line, fmt::format("{} columns, at most {} are possible", columns, kMaxVertices));
   // Each entry takes 4 bytes at least: two digits, a blank and a newline, which the last may lack.
-  const std::uint64_t follow = head.total_bytes - std::min<std::uint64_t>(head.total_bytes, line.next_offset);
+  const std::uint64_t follow = head.total_bytes - std::min<std::uint64_t>(head.total_bytes, body_offset);
   if (head.total_bytes != 0 && entries > (follow + 1) / 4)
-    fail(head, line.number,
+    fail(head, line,
          fmt::format("the size line states {} entries, but only {} bytes follow: "
                      "truncated, or not the size line",
                      entries, follow));
-  format.matrix_size = rows;
-  format.matrix_entries = entries;
-  format.body_offset = line.next_offset;
-  format.body_line = line.number + 1;
+}
+
+/// What banner and options together say about the edges.
+void apply_banner(const TextHead& head, const MatrixMarketBanner& banner, const GraphOptions& options,
+                  TextFormat& format) {
+  format.has_values = banner.has_values();
+  if (options.weighted && !format.has_values)
+    fail(head, banner.line, "a pattern matrix has no values to use as weights; leave --weighted out");
+  format.weighted = format.has_values && !options.unweighted;
+  if (banner.symmetry == "skew-symmetric" && format.weighted)
+    fail(head, banner.line,
+         "a skew-symmetric matrix has negative values, weights must not be; --unweighted ignores them");
+  const bool expand = banner.symmetry != "general";
+  format.undirected = (expand || options.undirected) && !options.directed;
+  format.notes.push_back(
+      fmt::format("the Matrix Market banner says \"{} {}\"", banner.field, banner.symmetry));
 }
 
 }  // namespace
@@ -102,25 +110,40 @@ bool is_matrix_market_banner(std::string_view line) {
          text.find(" matrix array ") != std::string::npos;
 }
 
+MatrixMarketBanner read_matrix_market_banner(const TextHead& head, HeadLines& lines) {
+  HeadLine line;
+  while (lines.next(line) && trimmed_line(line.text, 0).empty()) continue;
+  return banner_of(head, line);
+}
+
+MatrixMarketSizes read_matrix_market_sizes(const TextHead& head, const MatrixMarketBanner& banner,
+                                           bool must_be_square, HeadLines& lines) {
+  for (HeadLine line; lines.next(line);) {
+    const std::string_view content = trimmed_line(line.text, 0);
+    if (is_matrix_market_banner(content))
+      fail(head, line.number, "a second Matrix Market banner; one file holds one matrix");
+    if (content.empty() || is_comment(content)) continue;
+    const MatrixMarketSizes sizes = sizes_of(head, line);
+    check_sizes(head, sizes, must_be_square, banner.symmetry != "general");
+    return sizes;
+  }
+  throw InputError(head.name + ": the size line \"ROWS COLUMNS ENTRIES\" is missing");
+}
+
 TextFormat read_matrix_market_header(const TextHead& head, const GraphOptions& options) {
   TextFormat format;
   format.format = InputFormat::matrix_market;
   format.name = "Matrix Market";
   format.is_matrix = true;
   HeadLines lines(head, byte_order_mark_size(head.text));
-  HeadLine line;
-  while (lines.next(line) && trimmed_line(line.text, 0).empty()) continue;
-  apply_banner(head, line, options, format);
-  const bool symmetric = lower(line.text).find("symmetric") != std::string::npos;
-  while (lines.next(line)) {
-    const std::string_view content = trimmed_line(line.text, 0);
-    if (is_matrix_market_banner(content))
-      fail(head, line.number, "a second Matrix Market banner; one file holds one matrix");
-    if (content.empty() || is_comment(content)) continue;
-    apply_size_line(head, line, symmetric, format);
-    return format;
-  }
-  throw InputError(head.name + ": the size line \"ROWS COLUMNS ENTRIES\" is missing");
+  const MatrixMarketBanner banner = read_matrix_market_banner(head, lines);
+  apply_banner(head, banner, options, format);
+  const MatrixMarketSizes sizes = read_matrix_market_sizes(head, banner, true, lines);
+  format.matrix_size = sizes.num_rows;
+  format.matrix_entries = sizes.num_entries;
+  format.body_offset = sizes.body_offset;
+  format.body_line = sizes.line + 1;
+  return format;
 }
 
 }  // namespace tessera

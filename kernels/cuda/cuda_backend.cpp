@@ -214,6 +214,12 @@ class CudaBackend : public Backend<S> {
   }
 #endif
   void synchronize() override { TESSERA_CUDA_CALL(cudaDeviceSynchronize()); }
+  std::vector<double> time_runs(const std::function<void()>& work, int count) override {
+    const std::vector<cuda::PartWork> runs(static_cast<std::size_t>(count), {"run", work});
+    std::vector<double> seconds;
+    for (const PartTime& run : cuda::time_on_device(runs)) seconds.push_back(run.seconds);
+    return seconds;
+  }
 
  private:
   unsigned num_multiprocessors() const { return static_cast<unsigned>(properties_.multiProcessorCount); }

@@ -1,0 +1,37 @@
+// Products of any m x n matrix in every form there is, to be set side by side: the formats of
+// kernels/formats and the engine's own kernels. Used by `tessera spmv`.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/formats/sparse_product.hpp"
+
+namespace tessera {
+
+/// A matrix in one form where a backend computes, with an input and an output.
+template <class S>
+class MatrixProduct {
+ public:
+  virtual ~MatrixProduct() = default;
+  virtual FormatStats stats() const = 0;
+  virtual void set_x(std::span<const double> x) = 0;  ///< num_cols numbers, rounded to S
+  virtual void run() = 0;                             ///< may return before it is done
+  virtual std::vector<double> y() const = 0;          ///< num_rows numbers
+};
+
+struct ProductForm {
+  std::string name, summary;
+};
+/// tile-composite and tile-messages, then the formats of the registry.
+std::vector<ProductForm> product_forms();
+
+/// Columns ascend in every row. Throws OptionError for an unknown name, ResourceError when the form would be
+/// too large.
+template <class S>
+std::unique_ptr<MatrixProduct<S>> make_product(const std::string& name, const CsrView<double>& matrix,
+                                               Backend<S>& backend);
+
+}  // namespace tessera

@@ -1,0 +1,22 @@
+// A format of kernels/formats in device memory: what its constructor has built, copied.
+#pragma once
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/formats/sparse_product.hpp"
+
+namespace tessera::cuda {
+
+template <class Format>
+class DeviceProduct : public SparseProduct<typename Format::Value> {
+ public:
+  using S = typename Format::Value;
+  explicit DeviceProduct(const CsrView<double>& a) : format_(a) {
+    Format::each_buffer(format_, [](auto& buffer) { buffer = on_device(buffer); });
+  }
+  FormatStats stats() const override { return stats_of(format_); }
+  void multiply(const S* x, S* y) const override { multiply_on_device(format_, x, y); }
+
+ private:
+  Format format_;
+};
+
+}  // namespace tessera::cuda

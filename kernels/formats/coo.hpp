@@ -1,0 +1,64 @@
+// coo: a row and a column for every element, rows in order. On a device a thread takes an element and warps
+// add up what belongs to one row (Bell and Garland).
+#pragma once
+#include <algorithm>
+
+#include "kernels/formats/sparse_product.hpp"
+
+namespace tessera {
+
+template <class S>
+struct Coo {
+  using Value = S;
+  std::uint64_t num_rows = 0;
+  Buffer<VertexId> row_indices, col_indices;
+  Buffer<S> values;
+
+  explicit Coo(const CsrView<double>& a) : Coo(a, 0) {}
+  /// What rows have beyond their first `skipped` elements.
+  Coo(const CsrView<double>& a, std::uint64_t skipped) : num_rows(a.num_rows) {
+    std::uint64_t size = 0;
+    for (std::uint64_t row = 0; row < num_rows; ++row)
+      size += row_length(a, row) - std::min(row_length(a, row), skipped);
+    checked_size(size);
+    row_indices = Buffer<VertexId>(size);
+    col_indices = Buffer<VertexId>(size);
+    values = Buffer<S>(size);
+    std::uint64_t to = 0;
+    for (std::uint64_t row = 0; row < num_rows; ++row)
+      for (EdgeOffset k = a.row_offsets[row] + std::min(row_length(a, row), skipped);
+           k < a.row_offsets[row + 1]; ++k, ++to) {
+        row_indices[to] = static_cast<VertexId>(row);
+        col_indices[to] = a.col_indices[k];
+        values[to] = element_value<S>(a, k);
+      }
+  }
+  std::uint64_t num_stored() const { return values.size(); }
+  template <class Self, class Visit>
+  static void each_buffer(Self& self, const Visit& visit) {
+    visit(self.row_indices);
+    visit(self.col_indices);
+    visit(self.values);
+  }
+};
+
+/// y += A x
+template <class S>
+void add_on_host(const Coo<S>& a, const S* x, S* y) {
+  for (std::uint64_t k = 0; k < a.values.size(); ++k)
+    y[a.row_indices[k]] += a.values[k] * x[a.col_indices[k]];
+}
+
+template <class S>
+void multiply_on_host(const Coo<S>& a, const S* x, S* y) {
+  std::fill_n(y, a.num_rows, S{0});
+  add_on_host(a, x, y);
+}
+
+// kernels/cuda/formats/cuda_coo.cu
+template <class S>
+void add_on_device(const Coo<S>& a, const S* x, S* y);
+template <class S>
+void multiply_on_device(const Coo<S>& a, const S* x, S* y);
+
+}  // namespace tessera

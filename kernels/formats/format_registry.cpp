@@ -1,0 +1,51 @@
+#include "kernels/formats/format_registry.hpp"
+
+#include "kernels/base/error.hpp"
+
+#include "kernels/formats/coo.hpp"
+#include "kernels/formats/csr_formats.hpp"
+#include "kernels/formats/dia.hpp"
+#include "kernels/formats/ell.hpp"
+#include "kernels/formats/hyb.hpp"
+#include "kernels/formats/sell.hpp"
+#ifdef TESSERA_HAVE_CUDA
+#include "kernels/cuda/formats/device_product.hpp"
+#endif
+
+namespace tessera {
+namespace {
+
+template <class Format>
+std::unique_ptr<SparseProduct<typename Format::Value>> make(const CsrView<double>& a, bool on_device) {
+  if (!on_device) return std::make_unique<HostProduct<Format>>(a);
+#ifdef TESSERA_HAVE_CUDA
+  return std::make_unique<cuda::DeviceProduct<Format>>(a);
+#else
+  throw ResourceError("this build has no CUDA");
+#endif
+}
+
+template <template <class> class Format>
+constexpr FormatEntry entry(const char* name, const char* summary) {
+  return {name, summary, make<Format<float>>, make<Format<double>>};
+}
+
+constexpr FormatEntry kFormats[] = {
+    entry<Coo>("coo", "a thread a non-zero, sums over warps"),
+    entry<CsrScalar>("csr-scalar", "a thread a row"),
+    entry<CsrVector>("csr-vector", "a warp a row"),
+    entry<CsrHalfWarp>("csr-half-warp", "16 threads a row, rows padded to 16"),
+    entry<CsrAdaptive>("csr-adaptive", "as many threads a row as the mean row needs"),
+    entry<CsrBalanced>("csr-balanced", "as many non-zeros a warp, atomics at row ends"),
+    entry<Ell>("ell", "column-major, rows as long as the longest"),
+    entry<EllpackR>("ellpack-r", "the same, each row to its own length"),
+    entry<Sell>("sell", "slices of 32 rows, sorted by length in windows"),
+    entry<Dia>("dia", "diagonals and their offsets"),
+    entry<Hyb>("hyb", "an ELL part, longer rows' rest as coo"),
+};
+
+}  // namespace
+
+std::span<const FormatEntry> all_formats() { return kFormats; }
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+// The list of formats: one line each in format_registry.cpp (docs/adding-a-format.md).
+#pragma once
+#include <memory>
+#include <span>
+
+#include "kernels/formats/sparse_product.hpp"
+
+namespace tessera {
+
+struct FormatEntry {
+  const char* name;
+  const char* summary;
+  std::unique_ptr<SparseProduct<float>> (*make_f32)(const CsrView<double>&, bool on_device);
+  std::unique_ptr<SparseProduct<double>> (*make_f64)(const CsrView<double>&, bool on_device);
+};
+
+std::span<const FormatEntry> all_formats();
+
+/// A matrix in the format of `entry`, in the device's memory or on the host. Columns ascend in every row.
+/// Throws ResourceError when the format would be too large, with the figures, and where there is no device.
+template <class S>
+std::unique_ptr<SparseProduct<S>> make_format(const FormatEntry& entry, const CsrView<double>& a,
+                                              bool on_device) {
+  if constexpr (sizeof(S) == 4)
+    return entry.make_f32(a, on_device);
+  else
+    return entry.make_f64(a, on_device);
+}
+
+}  // namespace tessera

@@ -1,0 +1,67 @@
+// Formats of the literature for any m x n matrix, side by side (docs/formats.md): what they have in common. A
+// format is a struct with its storage, a constructor from CSR, and multiply_on_host(), which defines its
+// result; multiply_on_device() stands beside its kernel. All are listed in format_registry.cpp.
+#pragma once
+#include <cstdint>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/csr_view.hpp"
+
+namespace tessera {
+
+struct FormatStats {
+  std::uint64_t num_stored = 0;  ///< elements, padding among them
+  std::uint64_t bytes = 0;       ///< of the matrix
+};
+
+/// A matrix in some format, on the host or on a device.
+template <class S>
+class SparseProduct {
+ public:
+  virtual ~SparseProduct() = default;
+  virtual FormatStats stats() const = 0;
+  /// y = A x. x: num_cols, y: num_rows numbers of S, where the matrix is; all of y is written. On a device
+  /// this may return before it is done.
+  virtual void multiply(const S* x, S* y) const = 0;
+};
+
+template <class Format>
+FormatStats stats_of(const Format& format) {
+  FormatStats stats{.num_stored = format.num_stored()};
+  Format::each_buffer(format, [&](const auto& buffer) { stats.bytes += buffer.size_bytes(); });
+  return stats;
+}
+
+template <class Format>
+class HostProduct : public SparseProduct<typename Format::Value> {
+ public:
+  using S = typename Format::Value;
+  explicit HostProduct(const CsrView<double>& a) : format_(a) {}
+  FormatStats stats() const override { return stats_of(format_); }
+  void multiply(const S* x, S* y) const override { multiply_on_host(format_, x, y); }
+
+ private:
+  Format format_;
+};
+
+/// Formats number their elements with 32 bits. Throws ResourceError.
+std::uint32_t checked_size(std::uint64_t num_stored);
+
+/// Padded formats refuse, with a ResourceError, a matrix whose storage would be so many times its elements
+/// (but for very small ones).
+inline constexpr std::uint64_t kMostPadding = 20;
+std::uint32_t checked_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros);
+
+/// Element k of a matrix, 1 where it has no values.
+template <class S>
+S element_value(const CsrView<double>& a, EdgeOffset k) {
+  return a.values == nullptr ? S{1} : static_cast<S>(a.values[k]);
+}
+
+inline std::uint64_t row_length(const CsrView<double>& a, std::uint64_t row) {
+  return a.row_offsets[row + 1] - a.row_offsets[row];
+}
+
+std::uint64_t longest_row(const CsrView<double>& a);
+
+}  // namespace tessera

@@ -1,0 +1,85 @@
+#include "engine/product_comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/linked_backend.hpp"
+#include "tests/support/random_matrix.hpp"
+
+namespace tessera::test {
+namespace {
+
+TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
+  const RandomMatrix a = random_matrix(3, 400, 300, 8, true);
+  const auto backend = make_backend<double>("cpu");
+  std::vector<std::string> names, asked;
+  for (const ProductForm& form : product_forms()) names.push_back(form.name);
+  const auto results = compare_products<double>(names, a.view(), *backend, 5,
+                                                [&](const std::string& name) { asked.push_back(name); });
+  EXPECT_EQ(asked, names);
+  ASSERT_EQ(results.size(), names.size());
+  int built = 0;
+  for (const ProductMeasurement& m : results) {
+    if (!m.refusal.empty()) continue;
+    ++built;
+    EXPECT_TRUE(m.is_right()) << m.name << " " << m.largest_error;
+    EXPECT_GT(m.build_seconds, 0) << m.name;
+    EXPECT_GT(m.smallest_seconds, 0) << m.name;
+    EXPECT_LE(m.smallest_seconds, m.median_seconds) << m.name;
+    EXPECT_LE(m.median_seconds, m.largest_seconds) << m.name;
+    EXPECT_EQ(m.bytes_moved, m.stats.bytes + 700 * sizeof(double)) << m.name;
+  }
+  EXPECT_GT(built, 8);
+}
+
+/// A device that loses the last row: what a wrong kernel looks like.
+class WrongMatrix : public Matrix<float> {
+ public:
+  explicit WrongMatrix(std::unique_ptr<Matrix<float>> right) : right_(std::move(right)) {}
+  void apply(const Buffer<float>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    right_->apply(x, y, num_vectors);
+    y[y.size() - 1] = 0;
+  }
+
+ private:
+  std::unique_ptr<Matrix<float>> right_;
+};
+class WrongBackend : public LinkedBackend<float> {
+ public:
+  using LinkedBackend<float>::LinkedBackend;
+  using LinkedBackend<float>::make_matrix;
+  std::unique_ptr<Matrix<float>> make_matrix(TileComposite<float> matrix) override {
+    return std::make_unique<WrongMatrix>(LinkedBackend<float>::make_matrix(std::move(matrix)));
+  }
+};
+
+TEST(CompareProducts, AWrongProductIsFound) {
+  const RandomMatrix a = random_matrix(4, 50, 50, 60, true);
+  ASSERT_GT(a.row_offsets[50], a.row_offsets[49]);
+  const auto comm = make_single_rank();
+  WrongBackend backend(*comm, kSmallTiles);
+  const auto results = compare_products<float>({"tile-composite", "csr-scalar"}, a.view(), backend, 1,
+                                               [](const std::string&) {});
+  EXPECT_FALSE(results[0].is_right());
+  EXPECT_TRUE(results[1].is_right());
+}
+
+TEST(CompareProducts, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
+  RandomMatrix a;  // a long row and many short ones
+  a.num_rows = 2000;
+  a.num_cols = 500;
+  a.row_offsets.push_back(0);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row) {
+    for (VertexId c = 0; c < (row == 7 ? 500u : 1u); ++c) a.col_indices.push_back(c);
+    a.row_offsets.push_back(a.col_indices.size());
+  }
+  const auto backend = make_backend<float>("cpu");
+  const auto results =
+      compare_products<float>({"ell", "coo"}, a.view(), *backend, 1, [](const std::string&) {});
+  EXPECT_THAT(results[0].refusal, testing::HasSubstr("ell would store 1000000 elements for 2499"));
+  EXPECT_EQ(results[1].refusal, "");
+  EXPECT_TRUE(results[1].is_right());
+}
+
+}  // namespace
+}  // namespace tessera::test

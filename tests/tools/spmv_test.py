@@ -1,0 +1,64 @@
+"""spmv: the table, the report, the chart, and what is refused."""
+import json
+import re
+import unittest
+
+from program import ProgramTest
+
+MATRIX = "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 2.5\n1 4 -1\n3 1 0.5\n3 2 3\n3 3 -0.25\n"
+FORMATS = ("tile-composite", "tile-messages", "coo", "csr-scalar", "csr-vector", "csr-half-warp", "csr-adaptive",
+           "csr-balanced", "ell", "ellpack-r", "sell", "dia", "hyb")
+
+
+class SpmvTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.mtx", MATRIX)
+
+    def test_every_format_is_checked(self):
+        for precision in ("f32", "f64"):
+            result = self.expect(0, "spmv", "a.mtx", "--repeat", "3", "--precision", precision)
+            for name in FORMATS:
+                self.assertRegex(result.out, rf"(?m)^{name} .* right$")
+            self.assertIn(name, self.expect(0, "spmv", "--help").out)
+
+    def test_names_choose_formats_in_their_order(self):
+        out = self.expect(0, "spmv", "a.mtx", "--kernel", "ell,coo", "--repeat", "2").out
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["kernel", "ell", "coo"])
+        self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,co", err='found "co"; did you mean coo')
+        self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,", err="expected all or names")
+
+    def test_the_report_and_the_chart_have_the_table(self):
+        self.expect(0, "spmv", "a.mtx", "--repeat", "4", "--report", "r.json", "--plot", "c.svg", "--quiet")
+        report = json.loads(self.read("r.json"))
+        self.assertEqual(report["matrix"], {"rows": 3, "columns": 4, "nonzeros": 5, "pattern": False})
+        self.assertEqual([product["kernel"] for product in report["products"]], list(FORMATS))
+        for product in report["products"]:
+            self.assertIs(product["right"], True)
+            self.assertLessEqual(product["smallest_seconds"], product["median_seconds"])
+            self.assertGreaterEqual(product["stored"], 5)
+        self.assertEqual(len(re.findall('class="bar"', self.read("c.svg"))), len(FORMATS))
+
+    def test_a_graph_is_the_matrix_of_its_in_edges(self):
+        self.write("g.tsv", "a\tb\nc\tb\nb\ta\n")
+        self.expect(0, "spmv", "g.tsv", "--repeat", "2", "--report", "r.json", "--quiet")
+        self.assertEqual(json.loads(self.read("r.json"))["matrix"],
+                         {"rows": 3, "columns": 3, "nonzeros": 3, "pattern": True})
+
+    def test_a_refused_format_is_named_and_alone_an_error(self):
+        rows = "".join(f"{i} {i % 1000 + 1}\n" for i in range(1, 5001)) + "".join(f"1 {c}\n" for c in range(3, 900))
+        self.write("long.mtx", f"%%MatrixMarket matrix coordinate pattern general\n5000 1000 {5000 + 897}\n{rows}")
+        out = self.expect(0, "spmv", "long.mtx", "--repeat", "2").out
+        self.assertRegex(out, r"(?m)^ell +refused: ell would store \d+ elements for 5897, \d+ times as many")
+        self.refuse(5, "spmv", "long.mtx", "--kernel", "ell", err="would store")
+
+    def test_bad_matrices_are_named_with_their_line(self):
+        self.write("bad.mtx", MATRIX.replace("3 2 3", "3 5 3"))
+        self.refuse(4, "spmv", "bad.mtx", err="bad.mtx:6:")
+
+    def test_a_chart_that_cannot_be_written_is_found_before_measuring(self):
+        self.refuse(5, "spmv", "a.mtx", "--plot", "nowhere/c.svg", err="nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()

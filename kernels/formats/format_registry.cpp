@@ -3,6 +3,7 @@
 #include "kernels/base/error.hpp"
 
 #include "kernels/formats/coo.hpp"
+#include "kernels/formats/csr_ell.hpp"
 #include "kernels/formats/csr_formats.hpp"
 #include "kernels/formats/dia.hpp"
 #include "kernels/formats/ell.hpp"
@@ -42,6 +43,7 @@ constexpr FormatEntry kFormats[] = {
     entry<Sell>("sell", "slices of 32 rows, sorted by length in windows"),
     entry<Dia>("dia", "diagonals and their offsets"),
     entry<Hyb>("hyb", "an ELL part, longer rows' rest as coo"),
+    entry<CsrEll>("csr-ell", "short rows as ELL, several threads each, long ones as CSR, several warps each"),
 };
 
 }  // namespace

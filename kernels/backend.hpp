@@ -148,6 +148,14 @@ class Backend {
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;
+
+  // For linear solvers; vectors of the same size. Computed in double, stored as S; the same bits on every
+  // backend (kernels/dot_order.hpp).
+  virtual double dot(const Buffer<S>& a, const Buffer<S>& b) = 0;
+  virtual void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) = 0;     ///< y += factor * x
+  virtual void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) = 0;  ///< y = x + factor * y
+  virtual void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) = 0;
+
   /// Links the devices of all ranks, so that values can go from one to the other. What link_id() gives on
   /// rank 0 goes to join() on every rank; empty where devices cannot be linked.
   virtual std::string link_id() { return {}; }

@@ -23,12 +23,7 @@ TextHead read_whole(const std::string& path, Communicator& comm) {
   TextHead whole;
   whole.complete = true;
   run_together(comm, [&] {
-    if (!comm.is_root()) return;
-    OpenInput input = open_input(path, "");
-    whole.name = input.name;
-    std::string block(std::size_t{1} << 18, '\0');
-    while (const std::size_t got = read_fully(*input.text, block)) whole.text.append(block, 0, got);
-    input.file->check_unchanged();
+    if (comm.is_root()) whole = tessera::read_whole(path);
   });
   comm.broadcast(whole.name, 0);
   comm.broadcast(whole.text, 0);

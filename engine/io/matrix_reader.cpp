@@ -37,19 +37,6 @@ struct Entries {
   throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
 }
 
-TextHead read_whole(const std::string& path) {
-  OpenInput input = open_input(path, "");
-  TextHead whole;
-  whole.name = input.name;
-  whole.complete = true;
-  if (input.is_plain()) whole.text.reserve(input.file->size_bytes());
-  std::string block(std::size_t{1} << 18, '\0');
-  while (const std::size_t got = read_fully(*input.text, block)) whole.text.append(block, 0, got);
-  input.file->check_unchanged();
-  whole.total_bytes = whole.text.size();
-  return whole;
-}
-
 /// The trimmed line without comment; empty when there is nothing else.
 std::string_view content_of(const TextHead& text, const HeadLine& line) {
   const std::string_view content = trimmed_line(line.text, 0);

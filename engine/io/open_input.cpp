@@ -75,4 +75,17 @@ TextHead read_head(OpenInput& input) {
   }
 }
 
+TextHead read_whole(const std::string& path) {
+  OpenInput input = open_input(path, "");
+  TextHead whole;
+  whole.name = input.name;
+  whole.complete = true;
+  if (input.is_plain()) whole.text.reserve(input.file->size_bytes());
+  std::string block(std::size_t{1} << 18, '\0');
+  while (const std::size_t got = read_fully(*input.text, block)) whole.text.append(block, 0, got);
+  input.file->check_unchanged();
+  whole.total_bytes = whole.text.size();
+  return whole;
+}
+
 }  // namespace tessera

@@ -24,4 +24,7 @@ OpenInput open_input(const std::string& path, const std::string& archive_member)
 /// As many first bytes as are needed to see a line of data (within limits).
 TextHead read_head(OpenInput& input);
 
+/// The whole text of a file, at once. Throws InputError, also when the file changes meanwhile.
+TextHead read_whole(const std::string& path);
+
 }  // namespace tessera

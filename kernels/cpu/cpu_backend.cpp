@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cpu/cpu_linear_ops.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
 #include "kernels/cpu/cpu_vector_ops.hpp"
 
@@ -102,6 +103,22 @@ class CpuBackend : public Backend<S> {
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
+  }
+  double dot(const Buffer<S>& a, const Buffer<S>& b) override {
+    require(a.size() == b.size(), "vectors of one size");
+    return cpu::dot(a.data(), b.data(), a.size());
+  }
+  void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
+    require(x.size() == y.size(), "vectors of one size");
+    cpu::add_scaled(factor, x.data(), y.data(), y.size());
+  }
+  void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) override {
+    require(x.size() == y.size(), "vectors of one size");
+    cpu::scale_and_add(x.data(), factor, y.data(), y.size());
+  }
+  void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) override {
+    require(a.size() == b.size() && a.size() == out.size(), "vectors of one size");
+    cpu::multiply_elements(a.data(), b.data(), out.data(), out.size());
   }
   void synchronize() override {}
 };

@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_linear_ops.hpp"
 #ifdef TESSERA_HAVE_NCCL
 #include "kernels/cuda/nccl_exchange.hpp"
 #endif
@@ -213,6 +214,22 @@ class CudaBackend : public Backend<S> {
     return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));
   }
 #endif
+  double dot(const Buffer<S>& a, const Buffer<S>& b) override {
+    require(a.size() == b.size(), "vectors of one size");
+    return cuda::dot(a.data(), b.data(), a.size());
+  }
+  void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
+    require(x.size() == y.size(), "vectors of one size");
+    cuda::add_scaled(factor, x.data(), y.data(), y.size());
+  }
+  void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) override {
+    require(x.size() == y.size(), "vectors of one size");
+    cuda::scale_and_add(x.data(), factor, y.data(), y.size());
+  }
+  void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) override {
+    require(a.size() == b.size() && a.size() == out.size(), "vectors of one size");
+    cuda::multiply_elements(a.data(), b.data(), out.data(), out.size());
+  }
   void synchronize() override { TESSERA_CUDA_CALL(cudaDeviceSynchronize()); }
   std::vector<double> time_runs(const std::function<void()>& work, int count) override {
     const std::vector<cuda::PartWork> runs(static_cast<std::size_t>(count), {"run", work});

@@ -249,6 +249,22 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
   }
 }
 
+TYPED_TEST(DeviceBackend, LinearOperationsHaveTheBitsOfTheCpu) {
+  using S = TypeParam;
+  for (const std::size_t n : {0, 1, 255, 4096, 100003}) {
+    const std::vector<S> a = random_values<S>(n, 1, -1), b = random_values<S>(n, 2, -1);
+    this->expect_same([&](Backend<S>& backend) {
+      const auto x = this->put(backend, a), y = this->put(backend, b);
+      auto sum = this->put(backend, b), scaled = this->put(backend, b), product = this->put(backend, b);
+      backend.add_scaled(0.3, x, sum);
+      backend.scale_and_add(x, -1.7, scaled);
+      backend.multiply_elements(x, y, product);
+      return std::tuple(backend.dot(x, y), this->get(backend, sum), this->get(backend, scaled),
+                        this->get(backend, product));
+    });
+  }
+}
+
 TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   const std::size_t n = 5003;

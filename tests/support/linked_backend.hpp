@@ -202,6 +202,16 @@ class LinkedBackend : public Backend<S> {
                       Buffer<S>& out) override {
     cpu_->select_vectors(block, k, kept, out);
   }
+  double dot(const Buffer<S>& a, const Buffer<S>& b) override { return cpu_->dot(a, b); }
+  void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
+    cpu_->add_scaled(factor, x, y);
+  }
+  void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) override {
+    cpu_->scale_and_add(x, factor, y);
+  }
+  void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) override {
+    cpu_->multiply_elements(a, b, out);
+  }
   void synchronize() override { cpu_->synchronize(); }
 
  protected:

@@ -1,0 +1,16 @@
+// Vector operations of linear solvers on the CPU: what cpu_backend.cpp forwards to.
+#pragma once
+#include <cstdint>
+
+namespace tessera::cpu {
+
+template <class S>
+double dot(const S* a, const S* b, std::uint64_t size);
+template <class S>
+void add_scaled(double factor, const S* x, S* y, std::uint64_t size);
+template <class S>
+void scale_and_add(const S* x, double factor, S* y, std::uint64_t size);
+template <class S>
+void multiply_elements(const S* a, const S* b, S* out, std::uint64_t size);
+
+}  // namespace tessera::cpu

@@ -42,6 +42,13 @@ set(CMAKE_CUDA_STANDARD 20)
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false --extended-lambda")
 set(TESSERA_WITH_CUDA ON)
 
+# The vendor's products, to be compared with: loaded when asked for, so the header is all that is needed here.
+set(TESSERA_WITH_CUSPARSE OFF)
+find_path(CUSPARSE_INCLUDE_DIR cusparse.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+if(CUSPARSE_INCLUDE_DIR)
+  set(TESSERA_WITH_CUSPARSE ON)
+endif()
+
 # NCCL links the GPUs of several ranks; without it they talk through the host.
 set(TESSERA_WITH_NCCL OFF)
 if(TESSERA_MPI)

@@ -117,10 +117,11 @@ constexpr const char* kTileMessages = "tile-messages";
 
 }  // namespace
 
-std::vector<ProductForm> product_forms() {
+std::vector<ProductForm> product_forms(bool on_device) {
   std::vector<ProductForm> forms = {{kTileComposite, "tiles of columns, rows packed into rectangles"},
                                     {kTileMessages, "tiles of columns, sums by messages in two passes"}};
-  for (const FormatEntry& entry : all_formats()) forms.push_back({entry.name, entry.summary});
+  for (const FormatEntry& entry : all_formats())
+    if (on_device || !entry.needs_device) forms.push_back({entry.name, entry.summary});
   return forms;
 }
 

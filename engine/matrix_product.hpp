@@ -25,8 +25,9 @@ class MatrixProduct {
 struct ProductForm {
   std::string name, summary;
 };
-/// tile-composite and tile-messages, then the formats of the registry.
-std::vector<ProductForm> product_forms();
+/// tile-composite and tile-messages, then the formats of the registry that are there on a device, or on the
+/// host.
+std::vector<ProductForm> product_forms(bool on_device);
 
 /// Columns ascend in every row. Throws OptionError for an unknown name, ResourceError when the form would be
 /// too large.

@@ -60,7 +60,8 @@ CgCommand::CgCommand()
                              "of the matrix and the vectors");
   Choices<std::string> backends, formats, better = {{"none", ""}};
   for (const std::string& name : backend_names()) backends.push_back({name, name});
-  for (const FormatEntry& entry : all_formats()) formats.push_back({entry.name, entry.name});
+  for (const FormatEntry& entry : all_formats())
+    if (!entry.needs_device) formats.push_back({entry.name, entry.name});
   better.insert(better.end(), formats.begin(), formats.end());
   options_.choice<std::string>("backend", backend_, backends,
                                "device that computes; auto takes a GPU where one answers");

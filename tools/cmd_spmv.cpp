@@ -24,7 +24,8 @@ class SpmvCommand : public Command {
   int run(Session& session) override;
 
  private:
-  std::vector<std::string> names() const;
+  /// All there are on a device or on the host, or those asked for.
+  std::vector<std::string> names(bool on_device) const;
   std::string matrix_, kernels_ = "all", backend_ = "auto", plot_;
   Precision precision_ = Precision::f64;
   int repeat_ = 500;
@@ -32,7 +33,7 @@ class SpmvCommand : public Command {
 
 std::string names_text() {
   std::string text;
-  for (const ProductForm& form : product_forms()) text += (text.empty() ? "" : ", ") + form.name;
+  for (const ProductForm& form : product_forms(true)) text += (text.empty() ? "" : ", ") + form.name;
   return text;
 }
 
@@ -57,10 +58,11 @@ SpmvCommand::SpmvCommand()
   add_general_options(false);
 }
 
-std::vector<std::string> SpmvCommand::names() const {
+std::vector<std::string> SpmvCommand::names(bool on_device) const {
   std::vector<std::string> known, wanted;
-  for (const ProductForm& form : product_forms()) known.push_back(form.name);
-  if (kernels_ == "all") return known;
+  const bool all = kernels_ == "all";
+  for (const ProductForm& form : product_forms(on_device || !all)) known.push_back(form.name);
+  if (all) return known;
   for (std::size_t begin = 0; begin <= kernels_.size();) {
     const std::size_t end = std::min(kernels_.find(',', begin), kernels_.size());
     wanted.push_back(kernels_.substr(begin, end - begin));
@@ -72,7 +74,7 @@ std::vector<std::string> SpmvCommand::names() const {
   return wanted;
 }
 
-void SpmvCommand::check_options() const { names(); }
+void SpmvCommand::check_options() const { names(false); }
 
 /// A graph as the matrix of its in-edges.
 SparseMatrix matrix_of(Graph graph) {
@@ -179,7 +181,7 @@ int SpmvCommand::run(Session& session) {
     return session.timed("measure", [&] {
       CsrView<double> view = matrix.view();
       if (matrix.pattern) view.values = nullptr;  // tiled forms store no ones
-      return compare_products<S>(names(), view, *backend, repeat_, progress);
+      return compare_products<S>(names(!backend->memory_is_host()), view, *backend, repeat_, progress);
     });
   });
   session.progress().done();

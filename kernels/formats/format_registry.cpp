@@ -10,6 +10,9 @@
 #include "kernels/formats/hyb.hpp"
 #include "kernels/formats/sell.hpp"
 #ifdef TESSERA_HAVE_CUDA
+#ifdef TESSERA_HAVE_CUSPARSE
+#include "kernels/cuda/formats/cusparse_product.hpp"
+#endif
 #include "kernels/cuda/formats/device_product.hpp"
 #endif
 
@@ -28,8 +31,21 @@ std::unique_ptr<SparseProduct<typename Format::Value>> make(const CsrView<double
 
 template <template <class> class Format>
 constexpr FormatEntry entry(const char* name, const char* summary) {
-  return {name, summary, make<Format<float>>, make<Format<double>>};
+  return {name, summary, false, make<Format<float>>, make<Format<double>>};
 }
+
+#ifdef TESSERA_HAVE_CUSPARSE
+template <cuda::CusparseKind kind, class S>
+std::unique_ptr<SparseProduct<S>> make_vendors(const CsrView<double>& a, bool on_device) {
+  if (!on_device) throw ResourceError("cuSPARSE computes on a GPU only; use --backend cuda");
+  return cuda::make_cusparse_product<S>(kind, a);
+}
+
+template <cuda::CusparseKind kind>
+constexpr FormatEntry vendors(const char* name, const char* summary) {
+  return {name, summary, true, make_vendors<kind, float>, make_vendors<kind, double>};
+}
+#endif
 
 constexpr FormatEntry kFormats[] = {
     entry<Coo>("coo", "a thread a non-zero, sums over warps"),
@@ -44,6 +60,12 @@ constexpr FormatEntry kFormats[] = {
     entry<Dia>("dia", "diagonals and their offsets"),
     entry<Hyb>("hyb", "an ELL part, longer rows' rest as coo"),
     entry<CsrEll>("csr-ell", "short rows as ELL, several threads each, long ones as CSR, several warps each"),
+#ifdef TESSERA_HAVE_CUSPARSE
+    vendors<cuda::CusparseKind::csr1>("cusparse-csr1", "cuSPARSE, CSR_ALG1"),
+    vendors<cuda::CusparseKind::csr2>("cusparse-csr2", "cuSPARSE, CSR_ALG2"),
+    vendors<cuda::CusparseKind::coo>("cusparse-coo", "cuSPARSE, COO_ALG1"),
+    vendors<cuda::CusparseKind::sell>("cusparse-sell", "cuSPARSE, SELL_ALG1"),
+#endif
 };
 
 }  // namespace

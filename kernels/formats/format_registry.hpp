@@ -10,10 +10,12 @@ namespace tessera {
 struct FormatEntry {
   const char* name;
   const char* summary;
+  bool needs_device;  ///< the vendor's
   std::unique_ptr<SparseProduct<float>> (*make_f32)(const CsrView<double>&, bool on_device);
   std::unique_ptr<SparseProduct<double>> (*make_f64)(const CsrView<double>&, bool on_device);
 };
 
+/// The vendor's come last, in builds that know of them.
 std::span<const FormatEntry> all_formats();
 
 /// A matrix in the format of `entry`, in the device's memory or on the host. Columns ascend in every row.

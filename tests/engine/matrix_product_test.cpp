@@ -38,12 +38,13 @@ void expect_products(const CsrView<double>& a, Backend<S>& backend, const std::s
                       static_cast<double>(a.row_offsets[row + 1] - a.row_offsets[row] + 2);
     }
   int refused = 0;
-  for (const ProductForm& form : product_forms()) {
+  for (const ProductForm& form : product_forms(!backend.memory_is_host())) {
     SCOPED_TRACE(what + ", " + form.name + " on " + backend.name());
     std::unique_ptr<MatrixProduct<S>> product;
     try {
       product = make_product<S>(form.name, a, backend);
     } catch (const ResourceError& error) {
+      if (std::string(error.what()).starts_with("cuSPARSE cannot be loaded")) continue;
       EXPECT_THAT(error.what(), HasSubstr(form.name + " would store"));
       ++refused;
       continue;
@@ -137,7 +138,7 @@ TEST(MatrixProducts, AnUnknownNameIsRefused) {
 
 TEST(MatrixProducts, NamesAreUnique) {
   std::vector<std::string> names;
-  for (const ProductForm& form : product_forms()) names.push_back(form.name);
+  for (const ProductForm& form : product_forms(true)) names.push_back(form.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }

@@ -39,7 +39,10 @@ class Solver {
 
   CgResult run(std::span<const double> b) {
     const double b_norm = std::sqrt(backend_.dot(r_, r_));
-    if (!std::isfinite(b_norm)) throw InputError("the right side has no finite norm");
+    const bool is_zero = std::all_of(b.begin(), b.end(), [](double v) { return v == 0; });
+    if (!std::isfinite(b_norm) || (b_norm == 0 && !is_zero))
+      throw InputError("the right side is too large, too small or no number: its norm is " +
+                       fmt::format("{}", b_norm));
     if (b_norm > 0) iterate(b_norm);
     result_.x = on_host(x_);
     result_.relative_residual = b_norm > 0 ? true_residual(b) / b_norm : 0;
@@ -50,6 +53,9 @@ class Solver {
   }
 
  private:
+  /// Below it products of residuals would soon leave the range of numbers.
+  static constexpr double kSmallestResidual = 1e-30;
+
   void iterate(double b_norm) {
     double rho_before = 0;
     while (result_.iterations < options_.max_iterations) {
@@ -68,7 +74,7 @@ class Solver {
       result_.residual_history.push_back(residual);
       result_.interrupted = options_.observer && !options_.observer({result_.iterations, residual});
       result_.converged = residual <= options_.tolerance;
-      if (result_.converged || result_.interrupted || residual == 0) break;
+      if (result_.converged || result_.interrupted || residual < kSmallestResidual) break;
     }
   }
 

@@ -30,6 +30,7 @@ class FormatProduct : public MatrixProduct<S> {
         x_(backend.template allocate<S>(matrix.num_cols)),
         y_(backend.template allocate<S>(matrix.num_rows)) {}
   FormatStats stats() const override { return product_->stats(); }
+  std::uint64_t vector_bytes() const override { return x_.size_bytes() + y_.size_bytes(); }
   void set_x(std::span<const double> x) override {
     backend_.upload(rounded<S>(x).data(), x_.data(), x_.size_bytes());
   }
@@ -74,6 +75,7 @@ class TiledProduct : public MatrixProduct<S> {
     }
   }
   FormatStats stats() const override { return stats_; }
+  std::uint64_t vector_bytes() const override { return x_.size_bytes() + y_.size_bytes(); }
   void set_x(std::span<const double> x) override {
     std::vector<S> slots(x_.size(), S{0});
     for (std::uint64_t c = 0; c < x.size(); ++c)

@@ -17,6 +17,7 @@ class MatrixProduct {
  public:
   virtual ~MatrixProduct() = default;
   virtual FormatStats stats() const = 0;
+  virtual std::uint64_t vector_bytes() const = 0;     ///< of x and y
   virtual void set_x(std::span<const double> x) = 0;  ///< num_cols numbers, rounded to S
   virtual void run() = 0;                             ///< may return before it is done
   virtual std::vector<double> y() const = 0;          ///< num_rows numbers

@@ -1,9 +1,12 @@
 #include "engine/product_comparison.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "engine/perf_table.hpp"
 #include "kernels/base/error.hpp"
@@ -21,22 +24,29 @@ std::vector<double> test_vector(std::uint64_t size) {
   return x;
 }
 
-/// Rows of A x in double, and what rounding to S may change in any order of summation: with n elements,
-/// n + 2 roundings (of products, sums, and values) of the sum of absolute products (Higham, chapter 3).
+/// Rows of A x, and what rounding to S may change in any order of summation: with n elements, n + 2 roundings
+/// (of products, sums, and values) of the sum of absolute products (Higham, chapter 3).
 template <class S>
 struct Oracle {
   std::vector<double> y, bound;
-  Oracle(const CsrView<double>& a, const std::vector<double>& x) : y(a.num_rows, 0), bound(a.num_rows, 0) {
-    constexpr double kUnit = std::numeric_limits<S>::epsilon() / 2;
+  /// Throws InputError for a matrix whose values or products S cannot hold.
+  Oracle(const CsrView<double>& a, const std::vector<double>& x) : y(a.num_rows), bound(a.num_rows) {
+    constexpr double kUnit = std::numeric_limits<S>::epsilon() / 2, kLargest = std::numeric_limits<S>::max();
     for (std::uint64_t row = 0; row < a.num_rows; ++row) {
-      double absolute = 0;
+      long double sum = 0, absolute = 0;
       for (EdgeOffset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-        const double product = (a.values == nullptr ? 1.0 : a.values[k]) * x[a.col_indices[k]];
-        y[row] += product;
+        const double value = a.values == nullptr ? 1.0 : a.values[k];
+        const long double product = static_cast<long double>(value) * x[a.col_indices[k]];
+        sum += product;
         absolute += std::abs(product);
       }
+      if (absolute > kLargest)
+        throw InputError(fmt::format("the values of row {} are too large for {}; {}scale them towards 1",
+                                     row + 1, sizeof(S) == 4 ? "f32" : "f64",
+                                     sizeof(S) == 4 ? "use --precision f64 or " : ""));
       const double roundings = static_cast<double>(row_length(a, row)) + 2;
-      bound[row] = roundings * kUnit * absolute + std::numeric_limits<S>::min();
+      y[row] = static_cast<double>(sum);
+      bound[row] = roundings * kUnit * static_cast<double>(absolute) + std::numeric_limits<S>::min();
     }
   }
   double largest_error(const std::vector<double>& found) const {
@@ -53,20 +63,35 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Null, and `refusal` says why, where the form would be too large.
 template <class S>
-void measure(ProductMeasurement& result, const CsrView<double>& matrix, const std::vector<double>& x,
+std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const CsrView<double>& matrix,
+                                        Backend<S>& backend) {
+  try {
+    const auto start = std::chrono::steady_clock::now();
+    auto product = make_product<S>(result.name, matrix, backend);
+    backend.synchronize();
+    result.build_seconds = seconds_since(start);
+    return product;
+  } catch (const ResourceError& error) {
+    result.refusal = error.what();
+  } catch (const std::bad_alloc&) {
+    result.refusal = "there is not enough memory to build it";
+  }
+  backend.synchronize();  // throws where it is the device that has failed
+  return nullptr;
+}
+
+template <class S>
+void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::vector<double>& x,
              const Oracle<S>& oracle, Backend<S>& backend, int repeat) {
   constexpr int kWarmUps = 2;
-  const auto start = std::chrono::steady_clock::now();
-  const auto product = make_product<S>(result.name, matrix, backend);
-  backend.synchronize();
-  result.build_seconds = seconds_since(start);
-  result.stats = product->stats();
-  result.bytes_moved = result.stats.bytes + (matrix.num_cols + matrix.num_rows) * sizeof(S);
-  product->set_x(x);
-  for (int i = 0; i < kWarmUps; ++i) product->run();
-  result.largest_error = oracle.largest_error(product->y());
-  std::vector<double> seconds = backend.time_runs([&] { product->run(); }, repeat);
+  result.stats = product.stats();
+  result.bytes_moved = result.stats.bytes + product.vector_bytes();
+  product.set_x(x);
+  for (int i = 0; i < kWarmUps; ++i) product.run();
+  result.largest_error = oracle.largest_error(product.y());
+  std::vector<double> seconds = backend.time_runs([&] { product.run(); }, repeat);
   std::sort(seconds.begin(), seconds.end());
   result.median_seconds = seconds[seconds.size() / 2];
   result.smallest_seconds = seconds.front();
@@ -88,11 +113,8 @@ std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&
     progress(name);
     ProductMeasurement result;
     result.name = name;
-    try {
-      measure(result, matrix, x, oracle, backend, repeat);
-    } catch (const ResourceError& error) {
-      result.refusal = error.what();
-    }
+    if (const auto product = build<S>(result, matrix, backend))
+      measure(result, *product, x, oracle, backend, repeat);
     results.push_back(std::move(result));
   }
   return results;

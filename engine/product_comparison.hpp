@@ -21,7 +21,8 @@ struct ProductMeasurement {
 };
 
 /// Once for each of `names`, in order. repeat: products that are timed, after a few that are not.
-/// `progress` is called with each name before its turn; it may throw.
+/// `progress` is called with each name before its turn; it may throw. Throws InputError for a matrix that S
+/// cannot hold.
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
                                                  const CsrView<double>& matrix, Backend<S>& backend,

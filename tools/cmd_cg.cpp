@@ -69,7 +69,8 @@ CgCommand::CgCommand()
   options_.choice<std::string>(
       "prepare", better_, better,
       "format that a thread prepares meanwhile; products go on in it once it is there");
-  options_.flag("no-overlap", no_overlap_, "prepare before the first step: then every run has the same bits");
+  options_.flag("no-overlap", no_overlap_,
+                "prepare before the first step: then every run on a CPU has the same bits");
   options_.group("Output");
   options_.text("output", "FILE", output_, "x, one number a line; - is standard output").letter = 'o';
   add_general_options(false);

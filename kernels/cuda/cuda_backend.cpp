@@ -216,7 +216,7 @@ class CudaBackend : public Backend<S> {
 #endif
   double dot(const Buffer<S>& a, const Buffer<S>& b) override {
     require(a.size() == b.size(), "vectors of one size");
-    return cuda::dot(a.data(), b.data(), a.size());
+    return cuda::dot(a.data(), b.data(), a.size(), dot_chunks_);
   }
   void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
     require(x.size() == y.size(), "vectors of one size");
@@ -255,6 +255,7 @@ class CudaBackend : public Backend<S> {
   VectorSums take_sums(const Add& add) {
     return send_sums(1, add).take().front();
   }
+  Buffer<double> dot_chunks_;
   cudaDeviceProp properties_{};
   cuda::SumsMailbox mailbox_;
 #ifdef TESSERA_HAVE_NCCL

@@ -69,13 +69,19 @@ struct MultiplyElements {
 }  // namespace
 
 template <class S>
-double dot(const S* a, const S* b, std::uint64_t size) {
+double dot(const S* a, const S* b, std::uint64_t size, Buffer<double>& chunks) {
   if (size == 0) return 0;
-  Buffer<double> chunks = device_buffer<double>(ceil_div<std::uint64_t>(size, kDotChunk));
-  dot_chunks<<<static_cast<unsigned>(chunks.size()), kDotLanes>>>(a, b, size, chunks.data());
+  const std::uint64_t num_chunks = ceil_div<std::uint64_t>(size, kDotChunk);
+  if (chunks.size() < num_chunks) {
+    chunks = {};
+    chunks = device_buffer<double>(num_chunks);
+  }
+  dot_chunks<<<static_cast<unsigned>(num_chunks), kDotLanes>>>(a, b, size, chunks.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
+  Buffer<double> sums(num_chunks);
+  TESSERA_CUDA_CALL(cudaMemcpy(sums.data(), chunks.data(), sums.size_bytes(), cudaMemcpyDeviceToHost));
   double sum = 0;
-  for (const double chunk : on_host(chunks)) sum += chunk;
+  for (const double chunk : sums) sum += chunk;
   return sum;
 }
 
@@ -94,8 +100,8 @@ void multiply_elements(const S* a, const S* b, S* out, std::uint64_t size) {
   for_each_element(size, MultiplyElements<S>{a, b, out});
 }
 
-template double dot(const float*, const float*, std::uint64_t);
-template double dot(const double*, const double*, std::uint64_t);
+template double dot(const float*, const float*, std::uint64_t, Buffer<double>&);
+template double dot(const double*, const double*, std::uint64_t, Buffer<double>&);
 template void add_scaled(double, const float*, float*, std::uint64_t);
 template void add_scaled(double, const double*, double*, std::uint64_t);
 template void scale_and_add(const float*, double, float*, std::uint64_t);

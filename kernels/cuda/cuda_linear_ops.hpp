@@ -3,11 +3,13 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/base/buffer.hpp"
+
 namespace tessera::cuda {
 
-/// Waits for the device.
+/// Waits for the device. `chunks` is working memory, grown where it is too small.
 template <class S>
-double dot(const S* a, const S* b, std::uint64_t size);
+double dot(const S* a, const S* b, std::uint64_t size, Buffer<double>& chunks);
 template <class S>
 void add_scaled(double factor, const S* x, S* y, std::uint64_t size);
 template <class S>

@@ -13,7 +13,7 @@ struct PartWork {
   std::string name;
   std::function<void()> work;
 };
-/// Runs the parts one after the other; waits for the last.
+/// Runs the parts one after the other, the first once more before; waits for the last.
 std::vector<PartTime> time_on_device(std::span<const PartWork> parts);
 
 }  // namespace tessera::cuda

@@ -45,8 +45,11 @@ struct Coo {
 /// y += A x
 template <class S>
 void add_on_host(const Coo<S>& a, const S* x, S* y) {
-  for (std::uint64_t k = 0; k < a.values.size(); ++k)
-    y[a.row_indices[k]] += a.values[k] * x[a.col_indices[k]];
+  for_ranges_of_rows(
+      a.values.size(), [&](std::uint64_t k) { return a.row_indices[k] == a.row_indices[k - 1]; },
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t k = begin; k < end; ++k) y[a.row_indices[k]] += a.values[k] * x[a.col_indices[k]];
+      });
 }
 
 template <class S>

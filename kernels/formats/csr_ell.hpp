@@ -157,11 +157,16 @@ void multiply_on_host(const CsrEll<S>& a, const S* x, S* y) {
       y[a.ell_rows[warp.first_row + t / warp.threads]] += sum;
     }
   }
-  for (const CsrWarp& warp : a.csr_warps) {
-    S sum = 0;
-    for (std::uint32_t k = warp.begin; k < warp.end; ++k) sum += a.values[k] * x[a.col_indices[k]];
-    y[warp.row] += sum;
-  }
+  for_ranges_of_rows(
+      a.csr_warps.size(), [&](std::uint64_t w) { return a.csr_warps[w].row == a.csr_warps[w - 1].row; },
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t w = begin; w < end; ++w) {
+          const CsrWarp& warp = a.csr_warps[w];
+          S sum = 0;
+          for (std::uint32_t k = warp.begin; k < warp.end; ++k) sum += a.values[k] * x[a.col_indices[k]];
+          y[warp.row] += sum;
+        }
+      });
 }
 
 // kernels/cuda/formats/cuda_csr_ell.cu

@@ -9,8 +9,10 @@
 namespace tessera {
 
 std::uint32_t checked_size(std::uint64_t num_stored) {
-  if (num_stored > ~std::uint32_t{0})
-    throw ResourceError(fmt::format("{} stored elements, a format takes at most 2^32 - 1", num_stored));
+  // Kernels count in 32 bits, some steps beyond the end.
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 32) - 1024;
+  if (num_stored > kMost)
+    throw ResourceError(fmt::format("{} stored elements, a format takes at most {}", num_stored, kMost));
   return static_cast<std::uint32_t>(num_stored);
 }
 

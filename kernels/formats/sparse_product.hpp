@@ -64,4 +64,18 @@ inline std::uint64_t row_length(const CsrView<double>& a, std::uint64_t row) {
 
 std::uint64_t longest_row(const CsrView<double>& a);
 
+/// body(begin, end) on all threads for ranges that make up [0, count) and do not part items of one row: items
+/// k - 1 and k are, where is_same_row(k). Each row's items stay in order.
+template <class IsSameRow, class Body>
+void for_ranges_of_rows(std::uint64_t count, const IsSameRow& is_same_row, const Body& body) {
+  constexpr std::uint64_t kRange = 16384;
+  const auto row_start = [&](std::uint64_t k) {
+    while (k < count && k > 0 && is_same_row(k)) ++k;
+    return k < count ? k : count;
+  };
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::uint64_t first = 0; first < count; first += kRange)
+    body(row_start(first), row_start(first + kRange));
+}
+
 }  // namespace tessera

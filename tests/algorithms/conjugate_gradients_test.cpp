@@ -132,6 +132,24 @@ TEST(ConjugateGradients, SaysWhenTheMatrixIsNotPositiveDefinite) {
   EXPECT_THROW(solve_dense<double>({{1, 0}, {0, 1}}, nan, {}, "cpu"), InputError);
 }
 
+TEST(ConjugateGradients, AToleranceOfZeroEndsWhereResidualsDo) {
+  for (unsigned seed = 1; seed < 9; ++seed) {
+    const Dense a = random_system(20, seed);
+    const std::vector<double> diagonal = inverse_diagonal(a), b(20, 1);
+    CgOptions options;
+    options.tolerance = 0;
+    if (seed % 2 == 0) options.inverse_diagonal = diagonal;
+    const CgResult result = solve_dense<double>(a, b, options, "cpu");
+    EXPECT_LT(result.relative_residual, 1e-14);
+    EXPECT_LT(result.iterations, 1000);
+  }
+}
+
+TEST(ConjugateGradients, ARightSideThatIsTooSmallForNumbersIsRefused) {
+  EXPECT_THROW(solve_dense<double>({{1, 0}, {0, 1}}, {1e-170, 2e-170}, {}, "cpu"), InputError);
+  EXPECT_THROW(solve_dense<float>({{1, 0}, {0, 1}}, {1e-46, 0}, {}, "cpu"), InputError);
+}
+
 TEST(ConjugateGradients, StopsWhereItIsToldTo) {
   const Dense a = random_system(40, 3);
   const std::vector<double> b(40, 1);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/base/error.hpp"
 #include "tests/support/linked_backend.hpp"
 #include "tests/support/random_matrix.hpp"
 
@@ -27,7 +28,8 @@ TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
     EXPECT_GT(m.smallest_seconds, 0) << m.name;
     EXPECT_LE(m.smallest_seconds, m.median_seconds) << m.name;
     EXPECT_LE(m.median_seconds, m.largest_seconds) << m.name;
-    EXPECT_EQ(m.bytes_moved, m.stats.bytes + 700 * sizeof(double)) << m.name;
+    // Tiled forms leave columns without elements out of x, and have zeros behind tiles.
+    EXPECT_NEAR(static_cast<double>(m.bytes_moved - m.stats.bytes), 700 * sizeof(double), 1000) << m.name;
   }
   EXPECT_GT(built, 8);
 }
@@ -62,6 +64,15 @@ TEST(CompareProducts, AWrongProductIsFound) {
                                                [](const std::string&) {});
   EXPECT_FALSE(results[0].is_right());
   EXPECT_TRUE(results[1].is_right());
+}
+
+TEST(CompareProducts, ValuesThatThePrecisionCannotHoldAreRefused) {
+  RandomMatrix a = random_matrix(4, 20, 20, 60, true);
+  a.values[0] = 1e39;
+  const auto f32 = make_backend<float>("cpu");
+  EXPECT_THROW(compare_products<float>({"coo"}, a.view(), *f32, 1, [](const std::string&) {}), InputError);
+  const auto f64 = make_backend<double>("cpu");
+  EXPECT_TRUE(compare_products<double>({"coo"}, a.view(), *f64, 1, [](const std::string&) {})[0].is_right());
 }
 
 TEST(CompareProducts, ARefusedFormSaysWhyAndTheOthersAreMeasured) {

@@ -81,6 +81,10 @@ class CusparseProduct : public SparseProduct<S> {
  public:
   CusparseProduct(CusparseKind kind, const CsrView<double>& a) : algorithm_(algorithm_of(kind)) {
     checked_int(a.num_nonzeros());
+    checked_int(a.num_rows);
+    checked_int(a.num_cols);
+    num_rows_ = a.num_rows;
+    if (a.num_nonzeros() == 0) return;
     const Arrays<S> arrays = arrays_of<S>(kind, a);
     rows_ = on_device(std::span<const std::int32_t>(arrays.rows));
     columns_ = on_device(std::span<const std::int32_t>(arrays.columns));
@@ -103,6 +107,10 @@ class CusparseProduct : public SparseProduct<S> {
             .bytes = rows_.size_bytes() + columns_.size_bytes() + values_.size_bytes()};
   }
   void multiply(const S* x, S* y) const override {
+    if (matrix_ == nullptr) {  // without elements; the library is not asked
+      TESSERA_CUDA_CALL(cudaMemsetAsync(y, 0, num_rows_ * sizeof(S), nullptr));
+      return;
+    }
     TESSERA_CUSPARSE_CALL(set_values(x_, const_cast<S*>(x)));
     TESSERA_CUSPARSE_CALL(set_values(y_, y));
     TESSERA_CUSPARSE_CALL(multiply(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, x_, &zero_, y_,
@@ -167,6 +175,7 @@ class CusparseProduct : public SparseProduct<S> {
 
   const S one_ = 1, zero_ = 0;
   cusparseSpMVAlg_t algorithm_;
+  std::uint64_t num_rows_ = 0;
   Buffer<std::int32_t> rows_, columns_;
   Buffer<S> values_;
   Buffer<unsigned char> workspace_;

@@ -39,10 +39,6 @@ class Solver {
 
   CgResult run(std::span<const double> b) {
     const double b_norm = std::sqrt(backend_.dot(r_, r_));
-    const bool is_zero = std::all_of(b.begin(), b.end(), [](double v) { return v == 0; });
-    if (!std::isfinite(b_norm) || (b_norm == 0 && !is_zero))
-      throw InputError("the right side is too large, too small or no number: its norm is " +
-                       fmt::format("{}", b_norm));
     if (b_norm > 0) iterate(b_norm);
     result_.x = on_host(x_);
     result_.relative_residual = b_norm > 0 ? true_residual(b) / b_norm : 0;
@@ -86,10 +82,14 @@ class Solver {
 
   void check(bool is_fine, const char* what, double value) const {
     if (is_fine) return;
-    throw InputError(
-        fmt::format("step {}: {} is {}, expected a number above 0: the matrix is not positive definite{}",
-                    result_.iterations + 1, what, value,
-                    sizeof(S) == 4 ? ", or f32 is too short for it (--precision f64)" : ""));
+    const char* precision = sizeof(S) == 4 ? "f32" : "f64";
+    const std::string reason =
+        value < 0 ? "the matrix is not positive definite"
+                  : fmt::format(
+                        "the matrix is not positive definite, or its numbers leave the range of {}: scale it",
+                        precision);
+    throw InputError(fmt::format("step {}: {} is {}, expected a number above 0: {}{}", result_.iterations + 1,
+                                 what, value, reason, sizeof(S) == 4 ? " (or try --precision f64)" : ""));
   }
 
   std::vector<double> on_host(const Buffer<S>& buffer) {
@@ -120,7 +120,18 @@ CgResult conjugate_gradients(const CgProduct<S>& multiply, std::span<const doubl
                              const CgOptions& options, Backend<S>& backend) {
   require(options.inverse_diagonal.empty() || options.inverse_diagonal.size() == b.size(),
           "the diagonal has as many entries as the right side");
-  return Solver<S>(multiply, b, options, backend).run(b);
+  // With a largest entry of 1 no square leaves the range of numbers.
+  double largest = 0;
+  for (const double value : b) {
+    require(std::isfinite(value), "the right side has numbers");
+    largest = std::max(largest, std::abs(value));
+  }
+  if (largest == 0) return Solver<S>(multiply, b, options, backend).run(b);
+  std::vector<double> scaled(b.begin(), b.end());
+  for (double& value : scaled) value /= largest;
+  CgResult result = Solver<S>(multiply, scaled, options, backend).run(scaled);
+  for (double& value : result.x) value *= largest;
+  return result;
 }
 
 template CgResult conjugate_gradients(const CgProduct<float>&, std::span<const double>, const CgOptions&,

@@ -1,5 +1,5 @@
 // Conjugate gradients for A x = b with a symmetric positive definite A, plain or with the diagonal as
-// preconditioner (Hestenes and Stiefel 1952; seed 000, section V).
+// preconditioner (Hestenes and Stiefel 1952).
 #pragma once
 #include <functional>
 #include <span>
@@ -35,8 +35,8 @@ struct CgResult {
 template <class S>
 using CgProduct = std::function<void(const Buffer<S>& p, Buffer<S>& q)>;
 
-/// From x = 0. Throws InputError when p' A p <= 0 or is not finite shows that A is not positive definite, or
-/// that numbers leave the range of S.
+/// From x = 0; b is finite. Throws InputError when p' A p <= 0 or is not finite shows that A is not positive
+/// definite, or that numbers leave the range of S.
 template <class S>
 CgResult conjugate_gradients(const CgProduct<S>& multiply, std::span<const double> b,
                              const CgOptions& options, Backend<S>& backend);

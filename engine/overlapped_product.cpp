@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <omp.h>
+
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/formats/format_registry.hpp"
@@ -21,10 +25,16 @@ const FormatEntry& entry_of(const std::string& name) {
 template <class S>
 OverlappedProduct<S>::OverlappedProduct(const CsrView<double>& matrix, const std::string& first,
                                         const std::string& better, Backend<S>& backend)
-    : on_device_(!backend.memory_is_host()), current_(make_format<S>(entry_of(first), matrix, on_device_)) {
+    : backend_(backend),
+      on_device_(!backend.memory_is_host()),
+      current_(make_format<S>(entry_of(first), matrix, on_device_)) {
   if (better.empty() || better == first) return;
   entry_of(better);
-  thread_ = std::thread([this, matrix, better] { prepare(matrix, better); });
+  // A new thread would take as many OpenMP threads as the machine has.
+  thread_ = std::thread([this, matrix, better, threads = omp_get_max_threads()] {
+    omp_set_num_threads(threads);
+    prepare(matrix, better);
+  });
 }
 
 template <class S>
@@ -58,6 +68,21 @@ void OverlappedProduct<S>::multiply(const Buffer<S>& x, Buffer<S>& y) {
   }
   current_->multiply(x.data(), y.data());
   ++num_products_;
+}
+
+template <class S>
+typename OverlappedProduct<S>::ProductTimes OverlappedProduct<S>::time_products(const Buffer<S>& x,
+                                                                                Buffer<S>& y,
+                                                                                int repeat) const {
+  const auto median = [&](const SparseProduct<S>& product) {
+    product.multiply(x.data(), y.data());
+    std::vector<double> seconds = backend_.time_runs([&] { product.multiply(x.data(), y.data()); }, repeat);
+    std::nth_element(seconds.begin(), seconds.begin() + repeat / 2, seconds.end());
+    return seconds[static_cast<std::size_t>(repeat / 2)];
+  };
+  // After the change the first format is the one put aside.
+  if (switched_after_ < 0) return {.first = median(*current_)};
+  return {.first = median(*better_), .better = median(*current_)};
 }
 
 template class OverlappedProduct<float>;

@@ -1,5 +1,5 @@
 // A product that begins in a format that costs next to nothing to build and goes on in another one, which a
-// thread of the host prepares meanwhile (seed 000: preprocessing beside the iterations).
+// thread of the host prepares meanwhile (Matam and Kothapalli 2011).
 #pragma once
 #include <atomic>
 #include <memory>
@@ -28,7 +28,14 @@ class OverlappedProduct {
   void multiply(const Buffer<S>& x, Buffer<S>& y);
   /// Waits until the better format is there; later products are in it.
   void finish_preparing();
+  /// Median seconds of a product in the first format and in the one that took its place; the latter 0 where
+  /// none did. Call it when nothing is prepared any more.
+  struct ProductTimes {
+    double first = 0, better = 0;
+  };
+  ProductTimes time_products(const Buffer<S>& x, Buffer<S>& y, int repeat) const;
 
+  std::int64_t num_products() const { return num_products_; }
   /// Products before the first one in the better format; -1 while there was none.
   std::int64_t switched_after() const { return switched_after_; }
   /// What preparing took, 0 before it has ended.
@@ -39,6 +46,7 @@ class OverlappedProduct {
  private:
   void prepare(const CsrView<double>& matrix, const std::string& name);
 
+  Backend<S>& backend_;
   const bool on_device_;
   std::unique_ptr<SparseProduct<S>> current_, better_;
   std::int64_t num_products_ = 0, switched_after_ = -1;

@@ -84,14 +84,20 @@ std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const CsrVie
 
 template <class S>
 void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::vector<double>& x,
-             const Oracle<S>& oracle, Backend<S>& backend, int repeat) {
-  constexpr int kWarmUps = 2;
+             const Oracle<S>& oracle, Backend<S>& backend, int repeat,
+             const std::function<void(const std::string&)>& progress) {
+  constexpr int kWarmUps = 2, kBatch = 50;
   result.stats = product.stats();
   result.bytes_moved = result.stats.bytes + product.vector_bytes();
   product.set_x(x);
   for (int i = 0; i < kWarmUps; ++i) product.run();
   result.largest_error = oracle.largest_error(product.y());
-  std::vector<double> seconds = backend.time_runs([&] { product.run(); }, repeat);
+  std::vector<double> seconds;
+  for (int done = 0; done < repeat; done += kBatch) {
+    progress(result.name);
+    const auto batch = backend.time_runs([&] { product.run(); }, std::min(kBatch, repeat - done));
+    seconds.insert(seconds.end(), batch.begin(), batch.end());
+  }
   std::sort(seconds.begin(), seconds.end());
   result.median_seconds = seconds[seconds.size() / 2];
   result.smallest_seconds = seconds.front();
@@ -114,7 +120,7 @@ std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&
     ProductMeasurement result;
     result.name = name;
     if (const auto product = build<S>(result, matrix, backend))
-      measure(result, *product, x, oracle, backend, repeat);
+      measure(result, *product, x, oracle, backend, repeat, progress);
     results.push_back(std::move(result));
   }
   return results;

@@ -21,8 +21,8 @@ struct ProductMeasurement {
 };
 
 /// Once for each of `names`, in order. repeat: products that are timed, after a few that are not.
-/// `progress` is called with each name before its turn; it may throw. Throws InputError for a matrix that S
-/// cannot hold.
+/// `progress` is called with a name before its turn and now and then while it is timed; it may throw. Throws
+/// InputError for a matrix that S cannot hold.
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
                                                  const CsrView<double>& matrix, Backend<S>& backend,

@@ -5,6 +5,12 @@
 
 namespace tessera::cli {
 
+Option& add_backend_option(OptionTable& options, std::string& backend, const std::string& help) {
+  Choices<std::string> choices;
+  for (const std::string& name : backend_names()) choices.push_back({name, name});
+  return options.choice<std::string>("backend", backend, choices, help);
+}
+
 std::string backend_for(const std::string& asked, Communicator& comm, const DeviceFinder& finder) {
   if (comm.size() == 1) {
     if (asked != "auto") make_backend<float>(asked);

@@ -5,8 +5,12 @@
 #include "engine/device_ranks.hpp"
 #include "engine/perf_table.hpp"
 #include "partition/communicator.hpp"
+#include "tools/option_table.hpp"
 
 namespace tessera::cli {
+
+/// --backend with the names of this build.
+Option& add_backend_option(OptionTable& options, std::string& backend, const std::string& help);
 
 /// `asked` as --backend has it; the answer is "auto" or a backend that is there, the same on every rank.
 /// Several processes take a GPU each: "auto" only if there are enough for all, else the CPU. Throws

@@ -1,20 +1,22 @@
 // tessera cg
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "algorithms/conjugate_gradients.hpp"
-#include "engine/io/atomic_file.hpp"
 #include "engine/io/matrix_reader.hpp"
 #include "engine/io/number_list.hpp"
 #include "engine/matrix_symmetry.hpp"
 #include "engine/overlapped_product.hpp"
 #include "kernels/formats/format_registry.hpp"
+#include "tools/backend_choice.hpp"
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/log.hpp"
-#include "tools/ranking_command.hpp"
+#include "tools/memory.hpp"
+#include "tools/output_paths.hpp"
+#include "tools/precision.hpp"
+#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
 
 namespace tessera::cli {
@@ -23,6 +25,7 @@ namespace {
 class CgCommand : public Command {
  public:
   CgCommand();
+  void check_options() const override;
   int run(Session& session) override;
 
  private:
@@ -30,7 +33,10 @@ class CgCommand : public Command {
   template <class S>
   CgResult solve(const SparseMatrix& matrix, const std::vector<double>& b, Session& session) const;
   std::vector<double> inverse_diagonal(const SparseMatrix& matrix) const;
+  void write_solution(const std::vector<double>& x) const;
+  void say_result(const CgResult& result, const SparseMatrix& matrix) const;
   int finish(const CgResult& result, const SparseMatrix& matrix, Session& session) const;
+  OutputPaths outputs() const { return {{"--output", output_}, {"--report", general_.report}}; }
 
   std::string matrix_, right_side_, first_ = "csr-adaptive", better_ = "csr-ell", output_ = "-",
                                     backend_ = "auto";
@@ -42,12 +48,11 @@ class CgCommand : public Command {
 
 CgCommand::CgCommand()
     : Command("cg",
-              "Solves A x = b by conjugate gradients, A symmetric and positive definite. Iterations begin at "
-              "once; a\n"
-              "better format is prepared beside them.",
+              "Solves A x = b by conjugate gradients, A symmetric and positive definite (Matrix Market).\n"
+              "Iterations begin at once; a better format is prepared beside them.",
               {"tessera cg matrix.mtx -o x.txt",
                "tessera cg matrix.mtx --rhs b.txt --preconditioner jacobi --report solve.json -o x.txt"}) {
-  options_.positional("matrix", matrix_, "Matrix Market file");
+  options_.positional("matrix", matrix_, "Matrix Market file").placeholder = "MATRIX";
   options_.group("System");
   options_.text("rhs", "FILE", right_side_, "b: one number a line, or a Matrix Market array [all ones]");
   options_.choice<bool>("preconditioner", jacobi_, {{"none", false}, {"jacobi", true}},
@@ -58,14 +63,12 @@ CgCommand::CgCommand()
   options_.count("max-iterations", max_iterations_, 0, 1000000000, "give up after so many steps");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "of the matrix and the vectors");
-  Choices<std::string> backends, formats, better = {{"none", ""}};
-  for (const std::string& name : backend_names()) backends.push_back({name, name});
+  Choices<std::string> formats, better = {{"none", ""}};
   for (const FormatEntry& entry : all_formats())
     if (!entry.needs_device) formats.push_back({entry.name, entry.name});
   better.insert(better.end(), formats.begin(), formats.end());
-  options_.choice<std::string>("backend", backend_, backends,
-                               "device that computes; auto takes a GPU where one answers");
-  options_.choice<std::string>("kernel", first_, formats, "format to begin with (docs/formats.md)");
+  add_backend_option(options_, backend_, "device that computes; auto takes a GPU where one answers");
+  options_.choice<std::string>("first", first_, formats, "format to begin with (docs/formats.md)");
   options_.choice<std::string>(
       "prepare", better_, better,
       "format that a thread prepares meanwhile; products go on in it once it is there");
@@ -101,46 +104,33 @@ std::vector<double> CgCommand::inverse_diagonal(const SparseMatrix& matrix) cons
   return diagonal;
 }
 
-/// Wall times of the steps, from which it is told what the change of format gained.
-class StepTimer {
- public:
-  void step() {
-    const auto now = Clock::now();
-    seconds_.push_back(std::chrono::duration<double>(now - last_).count());
-    last_ = now;
-  }
-  /// Median of the steps [begin, end); NaN (null in JSON) where there are none.
-  double median(std::size_t begin, std::size_t end) const {
-    std::vector<double> part(seconds_.begin() + static_cast<std::ptrdiff_t>(std::min(begin, seconds_.size())),
-                             seconds_.begin() + static_cast<std::ptrdiff_t>(std::min(end, seconds_.size())));
-    if (part.empty()) return std::numeric_limits<double>::quiet_NaN();
-    std::nth_element(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2), part.end());
-    return part[part.size() / 2];
-  }
-  std::size_t size() const { return seconds_.size(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
-  std::vector<double> seconds_;
-};
-
+/// What the formats were and what the change gained: products of both are timed after the solve.
 template <class S>
-nlohmann::ordered_json formats_json(const OverlappedProduct<S>& product, const StepTimer& timer,
-                                    const std::string& first, const std::string& better) {
-  nlohmann::ordered_json json = {{"first", first}, {"prepared", better}};
-  if (better.empty()) json["prepared"] = nullptr;
-  const std::int64_t switched = product.switched_after();
-  const std::size_t steps_before = switched < 0 ? timer.size() : static_cast<std::size_t>(switched);
-  const double before = timer.median(0, steps_before), after = timer.median(steps_before, timer.size());
-  const std::size_t steps_after = timer.size() - std::min(timer.size(), steps_before);
-  json["refused"] = product.refusal();
+nlohmann::ordered_json formats_json(const OverlappedProduct<S>& product, std::uint64_t size,
+                                    Backend<S>& backend, const std::string& first,
+                                    const std::string& better) {
+  constexpr int kRepeat = 9;
+  nlohmann::ordered_json json = {{"first", first},
+                                 {"prepared", nullptr},
+                                 {"refused", nullptr},
+                                 {"prepare_seconds", nullptr},
+                                 {"switched_after_products", nullptr},
+                                 {"products", product.num_products()}};
+  Buffer<S> x = backend.template allocate<S>(size), y = backend.template allocate<S>(size);
+  backend.clear(x);
+  const auto times = product.time_products(x, y, kRepeat);
+  json["first_product_seconds"] = times.first;
+  json["prepared_product_seconds"] = nullptr;
+  json["gained_seconds"] = nullptr;
+  if (better.empty() || better == first) return json;
+  json["prepared"] = better;
   json["prepare_seconds"] = product.prepare_seconds();
-  json["switched_after_products"] = nullptr;
-  if (switched >= 0) json["switched_after_products"] = switched;
-  json["step_seconds_before"] = before;
-  json["step_seconds_after"] = after;
-  json["gained_seconds"] = static_cast<double>(steps_after) * (before - after);
+  if (!product.refusal().empty()) json["refused"] = product.refusal();
+  if (product.switched_after() < 0) return json;
+  json["switched_after_products"] = product.switched_after();
+  json["prepared_product_seconds"] = times.better;
+  json["gained_seconds"] =
+      static_cast<double>(product.num_products() - product.switched_after()) * (times.first - times.better);
   return json;
 }
 
@@ -156,63 +146,91 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
     product.emplace(matrix.view(), first_, better_, *backend);
     if (no_overlap_) product->finish_preparing();
   });
-  StepTimer timer;
+  StepTimes times;
+  const IterationObserver observer = session.progress().iterating(tolerance_, max_iterations_, times);
   CgOptions options;
   options.tolerance = tolerance_;
   options.max_iterations = max_iterations_;
   options.inverse_diagonal = diagonal;
   options.observer = [&](const CgProgress& progress) {
-    timer.step();
-    session.progress().phase(
-        fmt::format("step {}, residual {:.2g}", progress.iteration, progress.relative_residual));
-    return !stop_requested();
+    return observer({.iteration = progress.iteration, .residual = progress.relative_residual});
   };
   CgResult result = session.timed("iterate", [&] {
     return conjugate_gradients<S>([&](const Buffer<S>& p, Buffer<S>& q) { product->multiply(p, q); }, b,
                                   options, *backend);
   });
-  product->finish_preparing();
-  session.report()["formats"] = formats_json(*product, timer, first_, better_);
+  session.report()["cg"] = {{"step_median_seconds", times.median()}};
+  session.timed("measure", [&] {
+    product->finish_preparing();
+    if (!general_.report.empty())
+      session.report()["formats"] = formats_json(*product, matrix.num_rows, *backend, first_, better_);
+  });
+  if (!product->refusal().empty()) log_info(fmt::format("the first format stays: {}", product->refusal()));
   return result;
+}
+
+void CgCommand::write_solution(const std::vector<double>& x) const {
+  const WritingScope writing;
+  try {
+    write_numbers(output_, x);
+  } catch (const ResourceError&) {
+    if (output_ != "-" || !stdout_reader_is_gone()) throw;
+  }
+}
+
+void CgCommand::say_result(const CgResult& result, const SparseMatrix& matrix) const {
+  log_info(fmt::format("{} rows, {} entries, {} steps, |b - A x| / |b| = {:.3g}", matrix.num_rows,
+                       matrix.num_nonzeros(), result.iterations, result.relative_residual));
+  if (result.converged) return;
+  const bool is_short = precision_ == Precision::f32;
+  if (!result.residual_history.empty() && result.residual_history.back() <= tolerance_)
+    log_warning(
+        fmt::format("not converged: rounding keeps the residual {:.3g} above the tolerance {}; raise "
+                    "--tolerance{}",
+                    result.relative_residual, tolerance_, is_short ? " or use --precision f64" : ""));
+  else
+    log_warning(
+        fmt::format("not converged: after {} steps the residual {:.3g} is above the tolerance {}; raise "
+                    "--max-iterations or --tolerance{}{}",
+                    result.iterations, result.relative_residual, tolerance_,
+                    jacobi_ ? "" : ", try --preconditioner jacobi", is_short ? " or --precision f64" : ""));
 }
 
 int CgCommand::finish(const CgResult& result, const SparseMatrix& matrix, Session& session) const {
   session.progress().done();
-  session.report()["cg"] = {{"iterations", result.iterations},
-                            {"converged", result.converged},
-                            {"interrupted", result.interrupted},
-                            {"relative_residual", result.relative_residual},
-                            {"residual_history", result.residual_history}};
+  auto& report = session.report()["cg"];
+  report["iterations"] = result.iterations;
+  report["converged"] = result.converged;
+  report["interrupted"] = result.interrupted;
+  report["relative_residual"] = result.relative_residual;
+  report["residual_history"] = result.residual_history;
   if (result.interrupted) throw Error(ErrorCategory::interrupted, "interrupted while iterating");
-  session.timed("write", [&] {
-    const WritingScope writing;
-    write_numbers(output_, result.x);
-  });
-  log_info(fmt::format("{} rows, {} entries, {} steps, |b - A x| / |b| = {:.3g}", matrix.num_rows,
-                       matrix.num_nonzeros(), result.iterations, result.relative_residual));
-  if (!result.converged)
-    log_warning(
-        fmt::format("not converged: after {} steps the residual {:.3g} is above the tolerance {}; raise "
-                    "--max-iterations or --tolerance, or try --preconditioner jacobi{}",
-                    result.iterations, result.relative_residual, tolerance_,
-                    precision_ == Precision::f32 ? " or --precision f64" : ""));
+  session.timed("write", [&] { write_solution(result.x); });
+  say_result(result, matrix);
   session.write_report();
   return result.converged ? kExitFine : kExitNotConverged;
 }
 
+void CgCommand::check_options() const {
+  check_one_stdin({{"MATRIX", matrix_}, {"--rhs", right_side_}});
+  check_distinct_outputs(outputs());
+}
+
 int CgCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("cg runs in one process; run it without mpirun");
-  for (const std::string& path : {output_, general_.report})
-    if (!path.empty() && path != "-") check_writable(path);
+  check_writable_outputs(outputs());
   const SparseMatrix matrix = load(session);
   session.report()["matrix"] = {{"rows", matrix.num_rows}, {"nonzeros", matrix.num_nonzeros()}};
+  // Two formats on the host, beside the matrix, and vectors.
+  check_memory(checked_add(checked_mul(32, matrix.num_nonzeros()), checked_mul(80, matrix.num_rows)),
+               "solving", session.comm());
   const std::vector<double> b = right_side_.empty() ? std::vector<double>(matrix.num_rows, 1.0)
                                                     : read_numbers(right_side_, matrix.num_rows);
   const CgResult result = with_precision(precision_, [&](auto zero) {
     try {
       return solve<decltype(zero)>(matrix, b, session);
     } catch (const InputError& error) {
-      throw InputError(input_name(matrix_) + ": " + error.what());
+      throw InputError(fmt::format("{}: {}", input_name(matrix_), error.what()));
     }
   });
   return finish(result, matrix, session);

@@ -3,14 +3,18 @@
 #include <cmath>
 
 #include "engine/io/atomic_file.hpp"
+#include "engine/io/input_file.hpp"
 #include "engine/io/matrix_reader.hpp"
 #include "engine/load_graph.hpp"
 #include "engine/product_comparison.hpp"
+#include "tools/backend_choice.hpp"
 #include "tools/bar_chart.hpp"
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_input.hpp"
-#include "tools/ranking_command.hpp"
+#include "tools/memory.hpp"
+#include "tools/output_paths.hpp"
+#include "tools/precision.hpp"
 #include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
 
@@ -26,55 +30,78 @@ class SpmvCommand : public Command {
  private:
   /// All there are on a device or on the host, or those asked for.
   std::vector<std::string> names(bool on_device) const;
-  std::string matrix_, kernels_ = "all", backend_ = "auto", plot_;
+  OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
+
+  std::string matrix_, backend_ = "auto", plot_;
+  std::vector<std::string> kernels_;  // empty: all
   Precision precision_ = Precision::f64;
   int repeat_ = 500;
 };
 
-std::string names_text() {
+std::string joined(const std::vector<std::string>& names, const char* separator = ",") {
   std::string text;
-  for (const ProductForm& form : product_forms(true)) text += (text.empty() ? "" : ", ") + form.name;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
   return text;
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const ProductForm& form : product_forms(true)) names.push_back(form.name);
+  return names;
+}
+
+/// Nothing for "all".
+std::vector<std::string> parse_names(const std::string& text) {
+  if (text == "all") return {};
+  std::vector<std::string> known = known_names(), names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    if (std::find(known.begin(), known.end(), names.back()) == known.end()) {
+      known.push_back("all");
+      throw OptionError(fmt::format("expected all or names of formats, found \"{}\"{}", names.back(),
+                                    did_you_mean(names.back(), known)));
+    }
+    begin = end + 1;
+  }
+  return names;
 }
 
 SpmvCommand::SpmvCommand()
     : Command(
           "spmv",
-          "Multiplies a matrix with a vector in every sparse format, checks each product and times it.",
+          "Multiplies a matrix with a vector in every sparse format, checks each product and times it.\n"
+          "MATRIX: a Matrix Market file of any shape, or a graph (the matrix of its in-edges).",
           {"tessera spmv matrix.mtx", "tessera spmv matrix.mtx --kernel csr-vector,ell --plot times.svg"}) {
-  options_.positional("matrix", matrix_,
-                      "Matrix Market file of any shape, or a graph (its in-edges, all values 1)");
+  options_.positional("matrix", matrix_, "Matrix Market file, or a graph").placeholder = "MATRIX";
   options_.group("Product");
-  options_.text("kernel", "all|NAME,...", kernels_, "formats to compare: all, or some of " + names_text());
+  options_.add(
+      {.name = "kernel",
+       .placeholder = "all|NAME,...",
+       .help = "formats to compare: all, or some of " + joined(known_names(), ", "),
+       .set = [this](const std::string& text) { kernels_ = parse_names(text); },
+       .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "of values, x and y");
-  Choices<std::string> backends;
-  for (const std::string& name : backend_names()) backends.push_back({name, name});
-  options_.choice<std::string>("backend", backend_, backends,
-                               "device that computes; auto takes a GPU where one answers");
+  add_backend_option(options_, backend_, "device that computes; auto takes a GPU where one answers");
   options_.group("Output");
   options_.text("plot", "FILE.svg", plot_, "a bar chart of the rates in GFLOP/s");
   add_general_options(false);
 }
 
 std::vector<std::string> SpmvCommand::names(bool on_device) const {
-  std::vector<std::string> known, wanted;
-  const bool all = kernels_ == "all";
-  for (const ProductForm& form : product_forms(on_device || !all)) known.push_back(form.name);
-  if (all) return known;
-  for (std::size_t begin = 0; begin <= kernels_.size();) {
-    const std::size_t end = std::min(kernels_.find(',', begin), kernels_.size());
-    wanted.push_back(kernels_.substr(begin, end - begin));
-    if (std::find(known.begin(), known.end(), wanted.back()) == known.end())
-      throw OptionError(fmt::format("--kernel: expected all or names of formats, found \"{}\"{}",
-                                    wanted.back(), did_you_mean(wanted.back(), known)));
-    begin = end + 1;
-  }
-  return wanted;
+  if (!kernels_.empty()) return kernels_;
+  std::vector<std::string> all;
+  for (const ProductForm& form : product_forms(on_device)) all.push_back(form.name);
+  return all;
 }
 
-void SpmvCommand::check_options() const { names(false); }
+void SpmvCommand::check_options() const {
+  if (plot_ == "-")
+    throw OptionError("--plot: \"-\" is standard output, where the table goes; expected a file");
+  check_distinct_outputs(outputs());
+}
 
 /// A graph as the matrix of its in-edges.
 SparseMatrix matrix_of(Graph graph) {
@@ -88,10 +115,14 @@ SparseMatrix matrix_of(Graph graph) {
 }
 
 SparseMatrix load_matrix(const std::string& path, Session& session) {
-  if (is_matrix_file(path)) return session.timed("read", [&] { return read_matrix(path); });
+  // A stream can be read once only: there it has to be a matrix.
+  if (!is_regular_file(path) || is_matrix_file(path))
+    return session.timed("read", [&] { return read_matrix(path); });
   GraphOptions options;
   options.path = path;
-  return matrix_of(load_input(options, session));
+  Graph graph = load_input(options, session);
+  require_edges(graph, options);
+  return matrix_of(std::move(graph));
 }
 
 double gflops(const ProductMeasurement& m, const SparseMatrix& matrix) {
@@ -99,8 +130,8 @@ double gflops(const ProductMeasurement& m, const SparseMatrix& matrix) {
 }
 
 double share_of_padding(const ProductMeasurement& m, const SparseMatrix& matrix) {
-  const auto size = static_cast<double>(std::max<std::uint64_t>(1, matrix.num_nonzeros()));
-  return static_cast<double>(m.stats.num_stored) / size - 1;
+  if (matrix.num_nonzeros() == 0) return 0;
+  return static_cast<double>(m.stats.num_stored) / static_cast<double>(matrix.num_nonzeros()) - 1;
 }
 
 std::string table_text(std::span<const ProductMeasurement> results, const SparseMatrix& matrix) {
@@ -161,13 +192,15 @@ void write_plot(const std::string& path, std::span<const ProductMeasurement> res
 
 int SpmvCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("spmv measures one process; run it without mpirun");
-  for (const std::string& path : {plot_, general_.report})
-    if (!path.empty() && path != "-") check_writable(path);
+  check_writable_outputs(outputs());
   const SparseMatrix matrix = load_matrix(matrix_, session);
   session.report()["matrix"] = {{"rows", matrix.num_rows},
                                 {"columns", matrix.num_cols},
                                 {"nonzeros", matrix.num_nonzeros()},
                                 {"pattern", matrix.pattern}};
+  // A padded format is built beside the matrix.
+  check_memory(checked_add(checked_mul(48, matrix.num_nonzeros()), checked_mul(64, matrix.num_rows)),
+               "comparing", session.comm());
   const auto progress = [&](const std::string& name) {
     session.progress().phase("measuring " + name);
     if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");
@@ -181,12 +214,20 @@ int SpmvCommand::run(Session& session) {
     return session.timed("measure", [&] {
       CsrView<double> view = matrix.view();
       if (matrix.pattern) view.values = nullptr;  // tiled forms store no ones
-      return compare_products<S>(names(!backend->memory_is_host()), view, *backend, repeat_, progress);
+      try {
+        return compare_products<S>(names(!backend->memory_is_host()), view, *backend, repeat_, progress);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", input_name(matrix_), error.what()));
+      }
     });
   });
   session.progress().done();
-  if (results.size() == 1 && !results[0].refusal.empty()) throw ResourceError(results[0].refusal);
   session.report()["products"] = products_json(results, matrix);
+  const auto is_refused = [](const ProductMeasurement& m) { return !m.refusal.empty(); };
+  if (std::all_of(results.begin(), results.end(), is_refused)) {
+    session.write_report();
+    throw ResourceError(results.front().refusal);
+  }
   if (general_.report != "-") write_stdout(table_text(results, matrix));
   if (!plot_.empty()) write_plot(plot_, results, matrix, input_name(matrix_));
   session.write_report();

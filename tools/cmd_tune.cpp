@@ -9,6 +9,7 @@
 #include "tools/command.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/log.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
 
@@ -31,15 +32,13 @@ TuneCommand::TuneCommand()
   options_.group("Output");
   options_.text("output", "FILE", output_, "where the table goes [the user's cache directory]").letter = 'o';
   options_.group("Measuring");
-  Choices<std::string> backends;
-  for (const std::string& name : backend_names()) backends.push_back({name, name});
-  options_.choice<std::string>("backend", backend_, backends,
-                               "what is measured; auto takes the GPU where one answers");
+  add_backend_option(options_, backend_, "what is measured; auto takes the GPU where one answers");
   add_general_options(false);
 }
 
 void TuneCommand::check_options() const {
   if (general_.report == "-") throw OptionError("--report: \"-\" is standard output, where the table goes");
+  check_distinct_outputs({{"--output", output_}, {"--report", general_.report}});
 }
 
 std::string table_text(const PerfTable& table) {

@@ -49,10 +49,8 @@ void RankingCommand::add_solver_options() {
   options_.choice<Precision>(
       "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
       "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded");
-  Choices<std::string> backends;
-  for (const std::string& name : backend_names()) backends.push_back({name, name});
-  options_.choice<std::string>(
-      "backend", backend_, backends,
+  add_backend_option(
+      options_, backend_,
       "device that computes; auto takes a GPU where one answers, under mpirun one for each process");
   options_.choice<ExchangeKind>(
       "exchange", exchange_,

@@ -14,15 +14,10 @@
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
+#include "tools/precision.hpp"
 #include "tools/report.hpp"
 
 namespace tessera::cli {
-
-/// The one place where a run decides between float and double: calls `work` with a value of that type.
-template <class F>
-auto with_precision(Precision precision, F&& work) {
-  return precision == Precision::f32 ? work(float{}) : work(double{});
-}
 
 /// What one step costs, summed over the operators of an algorithm.
 struct StepCosts {

@@ -1,4 +1,4 @@
-// csr-ell (Matam and Kothapalli, seed 000, algorithm 1): rows below a threshold in an ELL of warps, several
+// csr-ell (Matam and Kothapalli 2011, algorithm 1): rows below a threshold in an ELL of warps, several
 // threads a row; longer rows in CSR, several warps a row; one launch for both.
 #pragma once
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Plain CSR under five kernels: a thread a row (csr-scalar), a warp a row (csr-vector; both Bell and
 // Garland), 16 threads a row (csr-half-warp, Baskaran and Bordawekar), as many threads a row as the mean row
-// needs (csr-adaptive, "CSR-smart" of seed 001), and as many elements a warp (csr-balanced, its "CSR-I").
+// needs (csr-adaptive, "CSR-smart" of Anzt et al. 2017), and as many elements a warp (csr-balanced, its
+// "CSR-I").
 #pragma once
 #include <algorithm>
 

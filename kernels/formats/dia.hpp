@@ -1,4 +1,4 @@
-// dia: whole diagonals and their offsets, for matrices that have few of them (lecture, seed 004).
+// dia: whole diagonals and their offsets, for matrices that have few of them (Bell and Garland).
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -128,8 +128,6 @@ TEST(ConjugateGradients, SaysWhenTheMatrixIsNotPositiveDefinite) {
       EXPECT_THAT(error.what(), HasSubstr("not positive definite"));
     }
   }
-  const std::vector<double> nan = {std::nan(""), 1};
-  EXPECT_THROW(solve_dense<double>({{1, 0}, {0, 1}}, nan, {}, "cpu"), InputError);
 }
 
 TEST(ConjugateGradients, AToleranceOfZeroEndsWhereResidualsDo) {
@@ -145,9 +143,26 @@ TEST(ConjugateGradients, AToleranceOfZeroEndsWhereResidualsDo) {
   }
 }
 
-TEST(ConjugateGradients, ARightSideThatIsTooSmallForNumbersIsRefused) {
-  EXPECT_THROW(solve_dense<double>({{1, 0}, {0, 1}}, {1e-170, 2e-170}, {}, "cpu"), InputError);
-  EXPECT_THROW(solve_dense<float>({{1, 0}, {0, 1}}, {1e-46, 0}, {}, "cpu"), InputError);
+TEST(ConjugateGradients, TheSizeOfTheRightSideDoesNotMatter) {
+  for (const double size : {1e-300, 1e-170, 1e-60, 1e200, 1e307}) {
+    const CgResult result = solve_dense<double>({{4, 1}, {1, 3}}, {size, 2 * size}, {}, "cpu");
+    EXPECT_TRUE(result.converged);
+    EXPECT_NEAR(result.x[0] / size, 1.0 / 11, 1e-14) << size;
+    EXPECT_NEAR(result.x[1] / size, 7.0 / 11, 1e-14) << size;
+  }
+}
+
+TEST(ConjugateGradients, NumbersBeyondThePrecisionAreNotBlamedOnTheMatrixAlone) {
+  const Dense a = {{1e300, 0}, {0, 2e300}};
+  CgOptions options;
+  const std::vector<double> diagonal = {1e-300, 5e-301};
+  options.inverse_diagonal = diagonal;
+  try {
+    solve_dense<float>(a, {1, 1}, options, "cpu");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("leave the range of f32"));
+  }
 }
 
 TEST(ConjugateGradients, StopsWhereItIsToldTo) {

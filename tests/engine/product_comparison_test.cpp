@@ -15,8 +15,9 @@ TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
   const auto backend = make_backend<double>("cpu");
   std::vector<std::string> names, asked;
   for (const ProductForm& form : product_forms(false)) names.push_back(form.name);
-  const auto results = compare_products<double>(names, a.view(), *backend, 5,
-                                                [&](const std::string& name) { asked.push_back(name); });
+  const auto results = compare_products<double>(names, a.view(), *backend, 5, [&](const std::string& name) {
+    if (asked.empty() || asked.back() != name) asked.push_back(name);
+  });
   EXPECT_EQ(asked, names);
   ASSERT_EQ(results.size(), names.size());
   int built = 0;

@@ -22,7 +22,7 @@ class CgTest(ProgramTest):
         self.write("a.mtx", MATRIX)
         self.write("b.txt", "1\n2\n")
         for arguments in ([], ["--preconditioner", "jacobi"], ["--precision", "f32", "--tolerance", "1e-5"],
-                          ["--prepare", "none"], ["--kernel", "coo", "--prepare", "sell", "--no-overlap"]):
+                          ["--prepare", "none"], ["--first", "coo", "--prepare", "sell", "--no-overlap"]):
             x, y = self.solution("a.mtx", "--rhs", "b.txt", *arguments)
             self.assertAlmostEqual(x, 1 / 11, places=5)
             self.assertAlmostEqual(y, 7 / 11, places=5)
@@ -43,11 +43,37 @@ class CgTest(ProgramTest):
         self.assertIs(report["cg"]["converged"], True)
         self.assertEqual(len(report["cg"]["residual_history"]), report["cg"]["iterations"])
         formats = report["formats"]
-        self.assertEqual((formats["first"], formats["prepared"], formats["refused"]), ("csr-adaptive", "csr-ell", ""))
+        self.assertEqual((formats["first"], formats["prepared"], formats["refused"]), ("csr-adaptive", "csr-ell", None))
         self.assertEqual(formats["switched_after_products"], 0)
-        self.assertGreater(formats["prepare_seconds"], 0)
-        self.assertIsNone(formats["step_seconds_before"])
-        self.assertGreater(formats["step_seconds_after"], 0)
+        self.assertEqual(formats["products"], report["cg"]["iterations"] + 1)
+        for name in ("prepare_seconds", "first_product_seconds", "prepared_product_seconds"):
+            self.assertGreater(formats[name], 0)
+
+    def test_a_format_that_cannot_be_prepared_is_told(self):
+        rows = 3000
+        arrow = [f"{i} {i} {2 * rows}" for i in range(1, rows + 1)] + [f"{i} 1 1" for i in range(2, rows + 1)]
+        self.write("arrow.mtx", f"%%MatrixMarket matrix coordinate real symmetric\n{rows} {rows} {len(arrow)}\n"
+                   + "\n".join(arrow) + "\n")
+        self.expect(0, "cg", "arrow.mtx", "--prepare", "ell", "--report", "r.json", "-o", "x.txt",
+                    err="the first format stays: ell would store")
+        formats = json.loads(self.read("r.json"))["formats"]
+        self.assertIn("ell would store", formats["refused"])
+        self.assertIsNone(formats["switched_after_products"])
+        self.expect(0, "cg", "arrow.mtx", "--prepare", "none", "--report", "r.json", "-o", "x.txt")
+        self.assertIsNone(json.loads(self.read("r.json"))["formats"]["prepared"])
+
+    def test_outputs_that_would_share_a_place_are_refused(self):
+        self.write("a.mtx", MATRIX)
+        self.refuse(2, "cg", "a.mtx", "-o", "f", "--report", "f", err="the same file")
+        self.refuse(2, "cg", "a.mtx", "--report", "-", err="both go to standard output")
+        self.refuse(2, "cg", "-", "--rhs", "-", err="one standard input")
+
+    def test_tiny_and_huge_right_sides_are_solved(self):
+        self.write("a.mtx", MATRIX)
+        for size in ("e-160", "e-300", "e200"):
+            self.write("b.txt", f"1{size}\n2{size}\n")
+            x, y = self.solution("a.mtx", "--rhs", "b.txt")
+            self.assertAlmostEqual(x / float("1" + size), 1 / 11, places=10)
 
     def test_too_few_steps_are_not_converged_and_still_written(self):
         self.write("path.mtx", laplacian(300))
@@ -71,7 +97,7 @@ class CgTest(ProgramTest):
 
     def test_unknown_formats_get_the_names(self):
         self.write("a.mtx", MATRIX)
-        self.refuse(2, "cg", "a.mtx", "--kernel", "csr", err="expected one of")
+        self.refuse(2, "cg", "a.mtx", "--first", "csr", err="expected one of")
 
 
 if __name__ == "__main__":

@@ -56,6 +56,24 @@ class SpmvTest(ProgramTest):
         self.write("bad.mtx", MATRIX.replace("3 2 3", "3 5 3"))
         self.refuse(4, "spmv", "bad.mtx", err="bad.mtx:6:")
 
+    def test_a_matrix_can_come_from_a_pipe_and_a_graph_cannot(self):
+        self.expect(0, "spmv", "-", "--repeat", "2", stdin=MATRIX.encode())
+        self.refuse(4, "spmv", "-", stdin=b"a b\n", err="expected the banner")
+
+    def test_outputs_that_would_share_a_place_are_refused(self):
+        self.refuse(2, "spmv", "a.mtx", "--plot", "f", "--report", "f", err="the same file")
+        self.refuse(2, "spmv", "a.mtx", "--plot", "-", err="--plot")
+
+    def test_values_beyond_the_precision_are_named(self):
+        self.write("big.mtx", MATRIX.replace("2.5", "1e39"))
+        self.refuse(4, "spmv", "big.mtx", "--precision", "f32", err="big.mtx: the values of row 1 are too large for f32")
+
+    def test_a_matrix_without_elements_is_multiplied(self):
+        self.write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 0\n")
+        self.assertIn(" 0.0 %", self.expect(0, "spmv", "empty.mtx", "--repeat", "2").out)
+        self.write("empty.txt", "")
+        self.refuse(4, "spmv", "empty.txt", err="empty.txt")
+
     def test_a_chart_that_cannot_be_written_is_found_before_measuring(self):
         self.refuse(5, "spmv", "a.mtx", "--plot", "nowhere/c.svg", err="nowhere")
 

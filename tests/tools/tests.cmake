@@ -10,14 +10,15 @@ foreach(file ${tool_tests})
 endforeach()
 
 # Parts of the program that need no whole run.
-set(tool_parts value_text nearest_name config_file progress backend_choice)
+set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths)
 list(TRANSFORM tool_parts PREPEND ${CMAKE_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
 list(TRANSFORM tool_part_sources APPEND .cpp)
 list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)
 add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${CMAKE_SOURCE_DIR}/tools/log.cpp
+               ${CMAKE_SOURCE_DIR}/tools/option_table.cpp
                ${CMAKE_SOURCE_DIR}/tools/stop_signal.cpp ${CMAKE_SOURCE_DIR}/tools/terminal.cpp
                ${CMAKE_CURRENT_LIST_DIR}/../support/thread_ranks.cpp)
-target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main rapidcheck)
+target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main GTest::gmock rapidcheck)
 target_include_directories(tools_test PRIVATE ${CMAKE_SOURCE_DIR})
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)
 

@@ -134,7 +134,7 @@ TEST(BarChart, BarsAreInProportionToTheirValuesAndStandOnTheAxis) {
   for (std::size_t i = 1; i < bars.size(); ++i)
     EXPECT_GE(bars[i].number("x"), bars[i - 1].number("x") + bars[i - 1].number("width"));
   EXPECT_THAT(texts(svg, "value"), ElementsAre("12.5", "3.00", "0", "7.25"));
-  EXPECT_THAT(texts(svg, "name"), ElementsAre("f0", "f1", "f2", "f3"));
+  EXPECT_THAT(texts(svg, "name"), ElementsAre("0", "1", "2", "3"));
   EXPECT_THAT(texts(svg, "title"), ElementsAre("Speed"));
   EXPECT_THAT(texts(svg, "label"), ElementsAre("GFLOPS"));
 }

@@ -24,11 +24,12 @@ std::vector<S> rounded(std::span<const double> values) {
 template <class S>
 class FormatProduct : public MatrixProduct<S> {
  public:
-  FormatProduct(const FormatEntry& entry, const CsrView<double>& matrix, Backend<S>& backend)
+  FormatProduct(std::unique_ptr<SparseProduct<S>> product, std::uint64_t num_rows, std::uint64_t num_cols,
+                Backend<S>& backend)
       : backend_(backend),
-        product_(make_format<S>(entry, matrix, !backend.memory_is_host())),
-        x_(backend.template allocate<S>(matrix.num_cols)),
-        y_(backend.template allocate<S>(matrix.num_rows)) {}
+        product_(std::move(product)),
+        x_(backend.template allocate<S>(num_cols)),
+        y_(backend.template allocate<S>(num_rows)) {}
   FormatStats stats() const override { return product_->stats(); }
   std::uint64_t vector_bytes() const override { return x_.size_bytes() + y_.size_bytes(); }
   void set_x(std::span<const double> x) override {
@@ -128,15 +129,28 @@ std::vector<ProductForm> product_forms(bool on_device) {
 }
 
 template <class S>
+std::unique_ptr<MatrixProduct<S>> with_vectors(std::unique_ptr<SparseProduct<S>> product,
+                                               std::uint64_t num_rows, std::uint64_t num_cols,
+                                               Backend<S>& backend) {
+  return std::make_unique<FormatProduct<S>>(std::move(product), num_rows, num_cols, backend);
+}
+
+template <class S>
 std::unique_ptr<MatrixProduct<S>> make_product(const std::string& name, const CsrView<double>& matrix,
                                                Backend<S>& backend) {
   if (name == kTileComposite || name == kTileMessages)
     return std::make_unique<TiledProduct<S>>(matrix, name == kTileMessages, backend);
   for (const FormatEntry& entry : all_formats())
-    if (name == entry.name) return std::make_unique<FormatProduct<S>>(entry, matrix, backend);
+    if (name == entry.name)
+      return with_vectors<S>(make_format<S>(entry, matrix, !backend.memory_is_host()), matrix.num_rows,
+                             matrix.num_cols, backend);
   throw OptionError(fmt::format("unknown kernel \"{}\"", name));
 }
 
+template std::unique_ptr<MatrixProduct<float>> with_vectors(std::unique_ptr<SparseProduct<float>>,
+                                                            std::uint64_t, std::uint64_t, Backend<float>&);
+template std::unique_ptr<MatrixProduct<double>> with_vectors(std::unique_ptr<SparseProduct<double>>,
+                                                             std::uint64_t, std::uint64_t, Backend<double>&);
 template std::unique_ptr<MatrixProduct<float>> make_product(const std::string&, const CsrView<double>&,
                                                             Backend<float>&);
 template std::unique_ptr<MatrixProduct<double>> make_product(const std::string&, const CsrView<double>&,

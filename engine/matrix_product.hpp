@@ -36,4 +36,10 @@ template <class S>
 std::unique_ptr<MatrixProduct<S>> make_product(const std::string& name, const CsrView<double>& matrix,
                                                Backend<S>& backend);
 
+/// A product that lies where the backend computes, with num_rows and num_cols numbers as y and x.
+template <class S>
+std::unique_ptr<MatrixProduct<S>> with_vectors(std::unique_ptr<SparseProduct<S>> product,
+                                               std::uint64_t num_rows, std::uint64_t num_cols,
+                                               Backend<S>& backend);
+
 }  // namespace tessera

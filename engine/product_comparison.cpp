@@ -65,11 +65,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// Null, and `refusal` says why, where the form would be too large.
 template <class S>
-std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const CsrView<double>& matrix,
+std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const ProductFactory<S>& make,
                                         Backend<S>& backend) {
   try {
     const auto start = std::chrono::steady_clock::now();
-    auto product = make_product<S>(result.name, matrix, backend);
+    auto product = make(result.name);
     backend.synchronize();
     result.build_seconds = seconds_since(start);
     return product;
@@ -108,8 +108,8 @@ void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::v
 
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
-                                                 const CsrView<double>& matrix, Backend<S>& backend,
-                                                 int repeat,
+                                                 const ProductFactory<S>& make, const CsrView<double>& matrix,
+                                                 Backend<S>& backend, int repeat,
                                                  const std::function<void(const std::string&)>& progress) {
   default_perf_table();  // read once, which is no form's work
   const std::vector<double> x = test_vector(matrix.num_cols);
@@ -119,7 +119,7 @@ std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&
     progress(name);
     ProductMeasurement result;
     result.name = name;
-    if (const auto product = build<S>(result, matrix, backend))
+    if (const auto product = build<S>(result, make, backend))
       measure(result, *product, x, oracle, backend, repeat, progress);
     results.push_back(std::move(result));
   }
@@ -127,9 +127,11 @@ std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&
 }
 
 template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
+                                                          const ProductFactory<float>&,
                                                           const CsrView<double>&, Backend<float>&, int,
                                                           const std::function<void(const std::string&)>&);
 template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
+                                                          const ProductFactory<double>&,
                                                           const CsrView<double>&, Backend<double>&, int,
                                                           const std::function<void(const std::string&)>&);
 

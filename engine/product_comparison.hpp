@@ -20,13 +20,17 @@ struct ProductMeasurement {
   bool is_right() const { return largest_error <= 1; }
 };
 
-/// Once for each of `names`, in order. repeat: products that are timed, after a few that are not.
-/// `progress` is called with a name before its turn and now and then while it is timed; it may throw. Throws
-/// InputError for a matrix that S cannot hold.
+/// Makes the product of this name; throws ResourceError when it would be too large.
+template <class S>
+using ProductFactory = std::function<std::unique_ptr<MatrixProduct<S>>(const std::string& name)>;
+
+/// Once for each of `names`, in order; each has to be the product with `matrix`. repeat: products that are
+/// timed, after a few that are not. `progress` is called with a name before its turn and now and then while
+/// it is timed; it may throw. Throws InputError for a matrix that S cannot hold.
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
-                                                 const CsrView<double>& matrix, Backend<S>& backend,
-                                                 int repeat,
+                                                 const ProductFactory<S>& make, const CsrView<double>& matrix,
+                                                 Backend<S>& backend, int repeat,
                                                  const std::function<void(const std::string&)>& progress);
 
 }  // namespace tessera

@@ -51,6 +51,7 @@ std::unique_ptr<Command> make_stats_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_spmv_command();
+std::unique_ptr<Command> make_batch_command();
 std::unique_ptr<Command> make_cg_command();
 std::unique_ptr<Command> make_tune_command();
 

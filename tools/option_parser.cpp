@@ -63,6 +63,9 @@ GivenByName from_command_line(Command& command, const std::vector<std::string>& 
   for (const po::option& token : tokens_of(command, arguments, boost_options(command.options()))) {
     std::string name = token.string_key, place = "--" + name;
     if (token.position_key >= 0 || name.empty()) {
+      const bool repeats =
+          !positional_names.empty() && command.options().find(positional_names.back())->repeatable;
+      if (num_positional == positional_names.size() && repeats) --num_positional;
       if (num_positional == positional_names.size())
         throw OptionError(
             fmt::format("{}: unexpected argument \"{}\"; an option's value may be missing before it",

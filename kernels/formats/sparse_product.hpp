@@ -36,7 +36,9 @@ template <class Format>
 class HostProduct : public SparseProduct<typename Format::Value> {
  public:
   using S = typename Format::Value;
-  explicit HostProduct(const CsrView<double>& a) : format_(a) {}
+  /// From one matrix, or from several (batch_formats.hpp).
+  template <class Input>
+  explicit HostProduct(const Input& input) : format_(input) {}
   FormatStats stats() const override { return stats_of(format_); }
   void multiply(const S* x, S* y) const override { multiply_on_host(format_, x, y); }
 

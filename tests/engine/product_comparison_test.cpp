@@ -10,12 +10,21 @@
 namespace tessera::test {
 namespace {
 
+template <class S>
+std::vector<ProductMeasurement> compare(const std::vector<std::string>& names, const CsrView<double>& matrix,
+                                        Backend<S>& backend, int repeat,
+                                        const std::function<void(const std::string&)>& progress) {
+  return compare_products<S>(
+      names, [&](const std::string& name) { return make_product<S>(name, matrix, backend); }, matrix, backend,
+      repeat, progress);
+}
+
 TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
   const RandomMatrix a = random_matrix(3, 400, 300, 8, true);
   const auto backend = make_backend<double>("cpu");
   std::vector<std::string> names, asked;
   for (const ProductForm& form : product_forms(false)) names.push_back(form.name);
-  const auto results = compare_products<double>(names, a.view(), *backend, 5, [&](const std::string& name) {
+  const auto results = compare<double>(names, a.view(), *backend, 5, [&](const std::string& name) {
     if (asked.empty() || asked.back() != name) asked.push_back(name);
   });
   EXPECT_EQ(asked, names);
@@ -61,8 +70,8 @@ TEST(CompareProducts, AWrongProductIsFound) {
   ASSERT_GT(a.row_offsets[50], a.row_offsets[49]);
   const auto comm = make_single_rank();
   WrongBackend backend(*comm, kSmallTiles);
-  const auto results = compare_products<float>({"tile-composite", "csr-scalar"}, a.view(), backend, 1,
-                                               [](const std::string&) {});
+  const auto results =
+      compare<float>({"tile-composite", "csr-scalar"}, a.view(), backend, 1, [](const std::string&) {});
   EXPECT_FALSE(results[0].is_right());
   EXPECT_TRUE(results[1].is_right());
 }
@@ -71,9 +80,9 @@ TEST(CompareProducts, ValuesThatThePrecisionCannotHoldAreRefused) {
   RandomMatrix a = random_matrix(4, 20, 20, 60, true);
   a.values[0] = 1e39;
   const auto f32 = make_backend<float>("cpu");
-  EXPECT_THROW(compare_products<float>({"coo"}, a.view(), *f32, 1, [](const std::string&) {}), InputError);
+  EXPECT_THROW(compare<float>({"coo"}, a.view(), *f32, 1, [](const std::string&) {}), InputError);
   const auto f64 = make_backend<double>("cpu");
-  EXPECT_TRUE(compare_products<double>({"coo"}, a.view(), *f64, 1, [](const std::string&) {})[0].is_right());
+  EXPECT_TRUE(compare<double>({"coo"}, a.view(), *f64, 1, [](const std::string&) {})[0].is_right());
 }
 
 TEST(CompareProducts, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
@@ -86,8 +95,7 @@ TEST(CompareProducts, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
     a.row_offsets.push_back(a.col_indices.size());
   }
   const auto backend = make_backend<float>("cpu");
-  const auto results =
-      compare_products<float>({"ell", "coo"}, a.view(), *backend, 1, [](const std::string&) {});
+  const auto results = compare<float>({"ell", "coo"}, a.view(), *backend, 1, [](const std::string&) {});
   EXPECT_THAT(results[0].refusal, testing::HasSubstr("ell would store 1000000 elements for 2499"));
   EXPECT_EQ(results[1].refusal, "");
   EXPECT_TRUE(results[1].is_right());

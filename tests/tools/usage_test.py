@@ -8,7 +8,7 @@ class HelpTest(ProgramTest):
     def test_without_arguments_says_what_it_is(self):
         result = self.expect(0)
         self.assertEqual(result.out, self.expect(0, "--help").out)
-        for command in ("pagerank", "hits", "rwr", "stats", "convert", "generate", "spmv", "cg", "tune"):
+        for command in ("pagerank", "hits", "rwr", "stats", "convert", "generate", "spmv", "batch", "cg", "tune"):
             self.assertIn(f"\n  {command} ", result.out)
         self.assertEqual(result.err, "")
 

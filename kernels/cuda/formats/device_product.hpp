@@ -9,7 +9,8 @@ template <class Format>
 class DeviceProduct : public SparseProduct<typename Format::Value> {
  public:
   using S = typename Format::Value;
-  explicit DeviceProduct(const CsrView<double>& a) : format_(a) {
+  template <class Input>
+  explicit DeviceProduct(const Input& input) : format_(input) {
     Format::each_buffer(format_, [](auto& buffer) { buffer = on_device(buffer); });
   }
   FormatStats stats() const override { return stats_of(format_); }

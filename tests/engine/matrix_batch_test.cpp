@@ -1,0 +1,94 @@
+#include "engine/matrix_batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/matrix_product.hpp"
+#include "kernels/formats/batch_registry.hpp"
+#include "tests/support/backends.hpp"
+
+namespace tessera::test {
+namespace {
+
+TEST(SmallSuite, HasValidSmallMatricesOfEveryKind) {
+  std::set<std::string> names;
+  bool has_empty_row = false, has_long_row = false, has_full = false;
+  for (const NamedMatrix& named : small_suite()) {
+    const SparseMatrix& a = named.matrix;
+    EXPECT_TRUE(names.insert(named.name).second) << named.name;
+    EXPECT_GE(a.num_rows, 32u);
+    EXPECT_LE(a.num_rows, 1024u);
+    EXPECT_EQ(a.num_rows, a.num_cols);
+    EXPECT_EQ(a.row_offsets[a.num_rows], a.num_nonzeros());
+    for (std::uint64_t row = 0; row < a.num_rows; ++row) {
+      const auto begin = a.col_indices.begin() + a.row_offsets[row],
+                 end = a.col_indices.begin() + a.row_offsets[row + 1];
+      EXPECT_TRUE(std::is_sorted(begin, end, std::less_equal<>()) || begin == end)
+          << named.name << " " << row;
+      if (begin != end) EXPECT_LT(*(end - 1), a.num_cols);
+      has_empty_row |= begin == end;
+      has_long_row |= end - begin > 200;
+    }
+    has_full |= a.num_nonzeros() == a.num_rows * a.num_cols;
+  }
+  EXPECT_GE(names.size(), 10u);
+  EXPECT_TRUE(has_empty_row && has_long_row && has_full);
+}
+
+TEST(SmallSuite, IsTheSameEveryTime) {
+  const auto first = small_suite(), second = small_suite();
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_TRUE(std::equal(first[i].matrix.col_indices.begin(), first[i].matrix.col_indices.end(),
+                           second[i].matrix.col_indices.begin(), second[i].matrix.col_indices.end()));
+}
+
+TEST(BlockDiagonal, HasTheMatricesAfterEachOther) {
+  std::vector<SparseMatrix> matrices;
+  for (NamedMatrix& named : small_suite()) matrices.push_back(std::move(named.matrix));
+  matrices.erase(matrices.begin() + 2, matrices.end());
+  const auto views = repeated_views(matrices, 2);
+  ASSERT_EQ(views.size(), 4u);
+  const SparseMatrix all = block_diagonal(views);
+  EXPECT_EQ(all.num_rows, 2 * (views[0].num_rows + views[1].num_rows));
+  EXPECT_EQ(all.num_nonzeros(), 2 * (views[0].num_nonzeros() + views[1].num_nonzeros()));
+  const std::uint64_t row = views[0].num_rows + 5;  // row 5 of the second
+  ASSERT_EQ(all.row_offsets[row + 1] - all.row_offsets[row],
+            views[1].row_offsets[6] - views[1].row_offsets[5]);
+  for (EdgeOffset k = all.row_offsets[row], j = views[1].row_offsets[5]; k < all.row_offsets[row + 1];
+       ++k, ++j) {
+    EXPECT_EQ(all.col_indices[k], views[1].col_indices[j] + views[0].num_cols);
+    EXPECT_EQ(all.values[k], views[1].values[j]);
+  }
+}
+
+/// On every backend: the kernels of devices have no other test.
+TEST(Batches, OfTheSuiteAreProductsWithTheBlockDiagonal) {
+  std::vector<SparseMatrix> matrices;
+  for (NamedMatrix& named : small_suite()) matrices.push_back(std::move(named.matrix));
+  const auto views = repeated_views(matrices, 3);
+  const SparseMatrix all = block_diagonal(views);
+  std::vector<double> x(all.num_cols), expected(all.num_rows, 0);
+  for (std::size_t c = 0; c < x.size(); ++c) x[c] = 1 + static_cast<double>(c % 3);
+  for (std::uint64_t row = 0; row < all.num_rows; ++row)
+    for (EdgeOffset k = all.row_offsets[row]; k < all.row_offsets[row + 1]; ++k)
+      expected[row] += all.values[k] * x[all.col_indices[k]];
+  for (const std::string& name : usable_backends()) {
+    const auto backend = make_backend<double>(name);
+    for (const BatchEntry& entry : all_batch_forms()) {
+      if (entry.needs_device) continue;  // the vendor's library may not be there
+      const auto product = with_vectors<double>(make_batch<double>(entry, views, !backend->memory_is_host()),
+                                                all.num_rows, all.num_cols, *backend);
+      product->set_x(x);
+      for (int run = 0; run < 2; ++run) product->run();
+      const std::vector<double> y = product->y();
+      for (std::size_t row = 0; row < y.size(); ++row)
+        ASSERT_NEAR(y[row], expected[row], 1e-11 * (1 + expected[row]))
+            << entry.name << " on " << name << " " << row;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,74 @@
+// What spmv and batch share: options of a comparison of products, running it, table, report and chart.
+#pragma once
+#include <fmt/format.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/io/matrix_reader.hpp"
+#include "engine/product_comparison.hpp"
+#include "tools/command.hpp"
+#include "tools/output_paths.hpp"
+#include "tools/precision.hpp"
+
+namespace tessera::cli {
+
+class ComparisonCommand : public Command {
+ public:
+  void check_options() const override;
+
+ protected:
+  /// Names of the forms that there are on a device, or on the host.
+  using NamesOf = std::vector<std::string> (*)(bool on_device);
+  ComparisonCommand(std::string name, std::string summary, std::vector<std::string> examples,
+                    NamesOf names_of)
+      : Command(std::move(name), std::move(summary), std::move(examples)), names_of_(names_of) {}
+
+  void add_comparison_options();
+  /// Checks that the outputs can be written. Throws OptionError under mpirun.
+  void prepare(Session& session) const;
+  /// Compares products with `matrix`, which the user calls `title`, and writes what was found; the exit code.
+  /// make(name, backend): the product of that name.
+  template <class Make>
+  int compare(Session& session, const SparseMatrix& matrix, const std::string& title, const Make& make);
+
+ private:
+  std::vector<std::string> names(bool on_device) const;
+  OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
+  std::function<void(const std::string&)> progress(Session& session) const;
+  int finish(Session& session, std::span<const ProductMeasurement> results, const SparseMatrix& matrix,
+             const std::string& title) const;
+
+  NamesOf names_of_;
+  std::vector<std::string> kernels_;  // empty: all
+  std::string backend_ = "auto", plot_;
+  Precision precision_ = Precision::f64;
+  int repeat_ = 500;
+};
+
+template <class Make>
+int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, const std::string& title,
+                               const Make& make) {
+  CsrView<double> view = matrix.view();
+  if (matrix.pattern) view.values = nullptr;  // tiled forms store no ones
+  const auto results = with_precision(precision_, [&](auto zero) {
+    using S = decltype(zero);
+    const auto backend = make_backend<S>(backend_);
+    session.report()["backend"] = {{"name", backend->name()},
+                                   {"description", backend->description()},
+                                   {"precision", sizeof(S) == 4 ? "f32" : "f64"}};
+    return session.timed("measure", [&] {
+      try {
+        return compare_products<S>(
+            names(!backend->memory_is_host()), [&](const std::string& name) { return make(name, *backend); },
+            view, *backend, repeat_, progress(session));
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", title, error.what()));
+      }
+    });
+  });
+  return finish(session, results, matrix, title);
+}
+
+}  // namespace tessera::cli

@@ -104,8 +104,7 @@ std::vector<std::string> texts(const std::string& svg, const std::string& name) 
 
 BarChart one_series(std::vector<double> values) {
   BarChart chart{"Speed", "GFLOPS", {}, {{"run", std::move(values)}}};
-  for (std::size_t i = 0; i < chart.series[0].values.size(); ++i)
-    chart.names.push_back(std::to_string(i));
+  for (std::size_t i = 0; i < chart.series[0].values.size(); ++i) chart.names.push_back(std::to_string(i));
   return chart;
 }
 

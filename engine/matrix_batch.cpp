@@ -1,8 +1,12 @@
 #include "engine/matrix_batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
@@ -115,6 +119,9 @@ SparseMatrix block_diagonal(const std::vector<CsrView<double>>& matrices) {
     all.num_cols += a.num_cols;
     num_nonzeros += a.num_nonzeros();
   }
+  if (all.num_rows > kMaxVertices || all.num_cols > kMaxVertices)
+    throw ResourceError(fmt::format("the batch has {} rows and {} columns, at most {} of each are possible",
+                                    all.num_rows, all.num_cols, kMaxVertices));
   all.row_offsets = Buffer<EdgeOffset>(all.num_rows + 1);
   all.col_indices = Buffer<VertexId>(num_nonzeros);
   all.values = Buffer<double>(num_nonzeros);

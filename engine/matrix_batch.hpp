@@ -10,7 +10,8 @@ namespace tessera {
 /// The matrices one after the other, the whole list `copies` times.
 std::vector<CsrView<double>> repeated_views(const std::vector<SparseMatrix>& matrices, std::uint64_t copies);
 
-/// All of them along the diagonal of one matrix: what a batch is the product with.
+/// All of them along the diagonal of one matrix: what a batch is the product with. Throws ResourceError when
+/// its rows or columns would be too many to be numbered.
 SparseMatrix block_diagonal(const std::vector<CsrView<double>>& matrices);
 
 struct NamedMatrix {

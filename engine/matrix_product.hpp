@@ -1,5 +1,5 @@
 // Products of any m x n matrix in every form there is, to be set side by side: the formats of
-// kernels/formats and the engine's own kernels. Used by `tessera spmv`.
+// kernels/formats and the engine's own kernels. Used by `tessera spmv` and `tessera batch`.
 #pragma once
 #include <memory>
 #include <span>

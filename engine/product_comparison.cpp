@@ -86,16 +86,21 @@ template <class S>
 void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::vector<double>& x,
              const Oracle<S>& oracle, Backend<S>& backend, int repeat,
              const std::function<void(const std::string&)>& progress) {
-  constexpr int kWarmUps = 2, kBatch = 50;
+  constexpr int kWarmUps = 2;
+  constexpr double kBatchSeconds = 0.1, kMostRuns = 50;
   result.stats = product.stats();
   result.bytes_moved = result.stats.bytes + product.vector_bytes();
   product.set_x(x);
   for (int i = 0; i < kWarmUps; ++i) product.run();
   result.largest_error = oracle.largest_error(product.y());
+  // Some at a time, so that the user can stop it between them.
   std::vector<double> seconds;
-  for (int done = 0; done < repeat; done += kBatch) {
+  while (std::ssize(seconds) < repeat) {
     progress(result.name);
-    const auto batch = backend.time_runs([&] { product.run(); }, std::min(kBatch, repeat - done));
+    const double last = seconds.empty() ? kBatchSeconds : seconds.back();
+    const auto count = static_cast<int>(std::clamp(kBatchSeconds / last, 1.0, kMostRuns));
+    const auto batch =
+        backend.time_runs([&] { product.run(); }, std::min(count, repeat - static_cast<int>(seconds.size())));
     seconds.insert(seconds.end(), batch.begin(), batch.end());
   }
   std::sort(seconds.begin(), seconds.end());

@@ -1,5 +1,5 @@
 // Forms of a product side by side: each is built, checked against a plain sum in double, and timed.
-// Used by `tessera spmv`.
+// Used by `tessera spmv` and `tessera batch`.
 #pragma once
 #include <functional>
 #include <string>

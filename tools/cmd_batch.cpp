@@ -48,6 +48,9 @@ BatchCommand::BatchCommand()
 }
 
 void BatchCommand::check_options() const {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (const std::string& file : files_) inputs.emplace_back("FILE", file);
+  check_one_stdin(inputs);
   if (files_.empty() == suite_.empty())
     throw OptionError("batch: expected FILE... or --suite, one of the two");
   ComparisonCommand::check_options();
@@ -66,13 +69,16 @@ std::vector<SparseMatrix> BatchCommand::load(Session& session) const {
 int BatchCommand::run(Session& session) {
   prepare(session);
   const std::vector<SparseMatrix> matrices = load(session);
-  std::uint64_t num_nonzeros = 0, num_rows = 0;
+  std::uint64_t num_nonzeros = 0, num_rows = 0, num_cols = 0;
   for (const SparseMatrix& matrix : matrices) {
     num_nonzeros += matrix.num_nonzeros();
     num_rows += matrix.num_rows;
+    num_cols += matrix.num_cols;
   }
-  // The whole batch as one matrix, to check with, and a batch of it.
-  const std::uint64_t one = checked_add(checked_mul(40, num_nonzeros), checked_mul(128, num_rows));
+  // The whole batch as one matrix, to check with, a batch of it, and objects of the loops.
+  const std::uint64_t one =
+      checked_add(checked_add(checked_mul(40, num_nonzeros), checked_mul(128, num_rows)),
+                  checked_add(checked_mul(40, num_cols), checked_mul(1024, matrices.size())));
   check_memory(checked_mul(copies_, one), "comparing", session.comm());
   const std::vector<CsrView<double>> views = repeated_views(matrices, copies_);
   const SparseMatrix all = block_diagonal(views);
@@ -80,15 +86,17 @@ int BatchCommand::run(Session& session) {
                                {"rows", all.num_rows},
                                {"columns", all.num_cols},
                                {"nonzeros", all.num_nonzeros()}};
-  const std::string title = suite_.empty() ? input_name(files_.front()) : "suite " + suite_;
-  return compare(session, all, fmt::format("{} ({} matrices)", title, views.size()),
-                 [&]<class S>(const std::string& name, Backend<S>& backend) {
-                   for (const BatchEntry& entry : all_batch_forms())
-                     if (name == entry.name)
-                       return with_vectors<S>(make_batch<S>(entry, views, !backend.memory_is_host()),
-                                              all.num_rows, all.num_cols, backend);
-                   throw InternalError("a batch without this kernel");
-                 });
+  const std::string title = fmt::format(
+      "batch of {} matrices ({})", views.size(),
+      suite_.empty() ? fmt::format("{} files from {} on", files_.size(), input_name(files_.front()))
+                     : "suite " + suite_);
+  return compare(session, all, title, [&]<class S>(const std::string& name, Backend<S>& backend) {
+    for (const BatchEntry& entry : all_batch_forms())
+      if (name == entry.name)
+        return with_vectors<S>(make_batch<S>(entry, views, !backend.memory_is_host()), all.num_rows,
+                               all.num_cols, backend);
+    throw InternalError("a batch without this kernel");
+  });
 }
 
 }  // namespace

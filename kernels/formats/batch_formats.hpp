@@ -141,7 +141,7 @@ struct BatchEll {
       num_elements += sizes.back();
       num_nonzeros += a.num_nonzeros();
     }
-    checked_padding("ell", num_elements, num_nonzeros);
+    check_padding("ell", num_elements, num_nonzeros);
     items = batch_items(matrices, sizes);
     col_indices = Buffer<std::uint16_t>(num_elements);
     values = Buffer<S>(num_elements);

@@ -16,12 +16,16 @@ std::uint32_t checked_size(std::uint64_t num_stored) {
   return static_cast<std::uint32_t>(num_stored);
 }
 
-std::uint32_t checked_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros) {
+void check_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros) {
   constexpr std::uint64_t kSmall = 4096;
   if (num_stored > kSmall && num_stored > kMostPadding * num_nonzeros)
     throw ResourceError(fmt::format(
         "{} would store {} elements for {}, {:.0f} times as many (at most {} times)", name, num_stored,
         num_nonzeros, static_cast<double>(num_stored) / static_cast<double>(num_nonzeros), kMostPadding));
+}
+
+std::uint32_t checked_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros) {
+  check_padding(name, num_stored, num_nonzeros);
   return checked_size(num_stored);
 }
 

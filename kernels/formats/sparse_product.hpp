@@ -52,6 +52,8 @@ std::uint32_t checked_size(std::uint64_t num_stored);
 /// Padded formats refuse, with a ResourceError, a matrix whose storage would be so many times its elements
 /// (but for very small ones).
 inline constexpr std::uint64_t kMostPadding = 20;
+void check_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros);
+/// check_padding, and checked_size of what is stored.
 std::uint32_t checked_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros);
 
 /// Element k of a matrix, 1 where it has no values.

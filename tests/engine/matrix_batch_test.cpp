@@ -6,8 +6,10 @@
 #include <set>
 
 #include "engine/matrix_product.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/formats/batch_registry.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/random_matrix.hpp"
 
 namespace tessera::test {
 namespace {
@@ -27,7 +29,7 @@ TEST(SmallSuite, HasValidSmallMatricesOfEveryKind) {
                  end = a.col_indices.begin() + a.row_offsets[row + 1];
       EXPECT_TRUE(std::is_sorted(begin, end, std::less_equal<>()) || begin == end)
           << named.name << " " << row;
-      if (begin != end) EXPECT_LT(*(end - 1), a.num_cols);
+      EXPECT_TRUE(begin == end || *(end - 1) < a.num_cols);
       has_empty_row |= begin == end;
       has_long_row |= end - begin > 200;
     }
@@ -64,30 +66,61 @@ TEST(BlockDiagonal, HasTheMatricesAfterEachOther) {
 }
 
 /// On every backend: the kernels of devices have no other test.
-TEST(Batches, OfTheSuiteAreProductsWithTheBlockDiagonal) {
-  std::vector<SparseMatrix> matrices;
-  for (NamedMatrix& named : small_suite()) matrices.push_back(std::move(named.matrix));
-  const auto views = repeated_views(matrices, 3);
+template <class S>
+void expect_products(const std::vector<CsrView<double>>& views, const std::string& backend_name) {
   const SparseMatrix all = block_diagonal(views);
   std::vector<double> x(all.num_cols), expected(all.num_rows, 0);
   for (std::size_t c = 0; c < x.size(); ++c) x[c] = 1 + static_cast<double>(c % 3);
   for (std::uint64_t row = 0; row < all.num_rows; ++row)
     for (EdgeOffset k = all.row_offsets[row]; k < all.row_offsets[row + 1]; ++k)
       expected[row] += all.values[k] * x[all.col_indices[k]];
-  for (const std::string& name : usable_backends()) {
-    const auto backend = make_backend<double>(name);
-    for (const BatchEntry& entry : all_batch_forms()) {
-      if (entry.needs_device) continue;  // the vendor's library may not be there
-      const auto product = with_vectors<double>(make_batch<double>(entry, views, !backend->memory_is_host()),
-                                                all.num_rows, all.num_cols, *backend);
-      product->set_x(x);
-      for (int run = 0; run < 2; ++run) product->run();
-      const std::vector<double> y = product->y();
-      for (std::size_t row = 0; row < y.size(); ++row)
-        ASSERT_NEAR(y[row], expected[row], 1e-11 * (1 + expected[row]))
-            << entry.name << " on " << name << " " << row;
-    }
+  const auto backend = make_backend<S>(backend_name);
+  for (const BatchEntry& entry : all_batch_forms()) {
+    if (entry.needs_device) continue;  // the vendor's library may not be there
+    const auto product = with_vectors<S>(make_batch<S>(entry, views, !backend->memory_is_host()),
+                                         all.num_rows, all.num_cols, *backend);
+    product->set_x(x);
+    for (int run = 0; run < 2; ++run) product->run();
+    const std::vector<double> y = product->y();
+    for (std::size_t row = 0; row < y.size(); ++row)
+      ASSERT_NEAR(y[row], expected[row], (sizeof(S) == 4 ? 1e-4 : 1e-11) * (1 + expected[row]))
+          << entry.name << " on " << backend_name << " " << row;
   }
+}
+
+TEST(Batches, OfTheSuiteAreProductsWithTheBlockDiagonal) {
+  std::vector<SparseMatrix> matrices;
+  for (NamedMatrix& named : small_suite()) matrices.push_back(std::move(named.matrix));
+  for (const std::string& name : usable_backends()) {
+    expect_products<float>(repeated_views(matrices, 3), name);
+    expect_products<double>(repeated_views(matrices, 3), name);
+  }
+}
+
+TEST(Batches, OfOddShapesAreProductsWithTheBlockDiagonal) {
+  RandomMatrix empty, no_elements;
+  empty.row_offsets = {0};
+  no_elements.num_rows = 3;
+  no_elements.num_cols = 2;
+  no_elements.row_offsets = {0, 0, 0, 0};
+  // The widest do not fit into shared memory.
+  const RandomMatrix wide = random_matrix(1, 50, 20000, 20, true), tall = random_matrix(2, 200, 17, 5, true),
+                     pattern = random_matrix(3, 300, 50000, 9, false);
+  const std::vector<CsrView<double>> views = {tall.view(),        empty.view(),   wide.view(),
+                                              no_elements.view(), pattern.view(), tall.view()};
+  for (const std::string& name : usable_backends()) {
+    expect_products<float>(views, name);
+    expect_products<double>(views, name);
+  }
+}
+
+TEST(BlockDiagonal, RefusesWhatCannotBeNumbered) {
+  CsrView<double> wide;
+  const EdgeOffset offsets[] = {0, 0};
+  wide.num_rows = 1;
+  wide.num_cols = std::uint64_t{1} << 31;
+  wide.row_offsets = offsets;
+  EXPECT_THROW(block_diagonal({wide, wide, wide}), ResourceError);
 }
 
 }  // namespace

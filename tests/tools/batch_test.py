@@ -27,13 +27,18 @@ class BatchTest(ProgramTest):
         report = json.loads(self.read("r.json"))
         self.assertEqual(report["batch"], {"matrices": 20, "rows": 50, "columns": 60, "nonzeros": 80})
         self.assertEqual([product["kernel"] for product in report["products"]], ["coo", "ell"])
-        self.assertIn("a.mtx (20 matrices)", self.read("c.svg"))
+        self.assertIn("batch of 20 matrices (2 files from", self.read("c.svg"))
 
     def test_files_or_a_suite(self):
         self.refuse(2, "batch", err="expected FILE... or --suite")
         self.refuse(2, "batch", "a.mtx", "--suite", "small", err="expected FILE... or --suite")
         self.refuse(2, "batch", "a.mtx", "--kernel", "cooo", err="did you mean coo")
         self.refuse(4, "batch", "a.mtx", "missing.mtx", err="missing.mtx")
+        self.refuse(2, "batch", "-", "-", err="one standard input")
+
+    def test_too_many_columns_are_said_before_they_are_tried(self):
+        self.write("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 65536 1\n1 1\n")
+        self.refuse(5, "batch", "wide.mtx", "--copies", "1e7", err="bytes|at most")
 
     def test_a_matrix_that_is_too_large_for_a_batch_is_named(self):
         self.write("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 70000 1\n1 1\n")

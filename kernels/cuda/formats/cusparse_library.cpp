@@ -23,7 +23,6 @@ CusparseLibrary load() {
         fmt::format("cuSPARSE cannot be loaded ({}); put its folder into LD_LIBRARY_PATH", dlerror()));
   CusparseLibrary functions{};
   find(library, "cusparseCreate", functions.create);
-  find(library, "cusparseDestroy", functions.destroy);
   find(library, "cusparseGetErrorString", functions.error_string);
   find(library, "cusparseCreateCsr", functions.create_csr);
   find(library, "cusparseCreateCoo", functions.create_coo);

@@ -7,7 +7,6 @@ namespace tessera::cuda {
 /// Its functions that are used here, under their names without "cusparse".
 struct CusparseLibrary {
   decltype(&cusparseCreate) create;
-  decltype(&cusparseDestroy) destroy;
   decltype(&cusparseGetErrorString) error_string;
   decltype(&cusparseCreateCsr) create_csr;
   decltype(&cusparseCreateCoo) create_coo;

@@ -76,6 +76,16 @@ Arrays<S> arrays_of(CusparseKind kind, const CsrView<double>& a) {
   return arrays;
 }
 
+/// One of the process, for its default stream; never given back.
+cusparseHandle_t shared_handle() {
+  static const cusparseHandle_t handle = [] {
+    cusparseHandle_t made = nullptr;
+    TESSERA_CUSPARSE_CALL(create(&made));
+    return made;
+  }();
+  return handle;
+}
+
 template <class S>
 class CusparseProduct : public SparseProduct<S> {
  public:
@@ -89,7 +99,7 @@ class CusparseProduct : public SparseProduct<S> {
     rows_ = on_device(std::span<const std::int32_t>(arrays.rows));
     columns_ = on_device(std::span<const std::int32_t>(arrays.columns));
     values_ = on_device(std::span<const S>(arrays.values));
-    TESSERA_CUSPARSE_CALL(create(&handle_));
+    handle_ = shared_handle();
     try {
       create_matrix(kind, a);
       prepare(a);
@@ -170,7 +180,6 @@ class CusparseProduct : public SparseProduct<S> {
     if (x_ != nullptr) cusparse().destroy_vector(x_);
     if (y_ != nullptr) cusparse().destroy_vector(y_);
     if (matrix_ != nullptr) cusparse().destroy_matrix(matrix_);
-    if (handle_ != nullptr) cusparse().destroy(handle_);
   }
 
   const S one_ = 1, zero_ = 0;

@@ -25,15 +25,62 @@ void to_marks(std::vector<double>& values) {
   for (double& value : values) value = value > 0 ? 1 : 0;
 }
 
-/// Rows of `op` that have a marked input, as 1 and 0 in original order.
+/// A product, the scores that come of it, and what it reads.
 template <class S>
-std::vector<double> marked_rows(SpmvOperator<S>& op, const Buffer<S>& marks, Buffer<S>& x, Buffer<double>& y,
-                                Buffer<S>& rows) {
-  op.replicate(marks, nullptr, x);
-  op.apply(x, y);
-  const double largest = all_max(op.comm(), op.backend().max_abs(y));
-  op.backend().scale_update(largest > 0 ? 1 / largest : 0, y, op.row_places(), hits_scale(), false, rows);
-  std::vector<double> all = op.to_original(rows);
+struct Side {
+  Side(SpmvOperator<S>& product, std::span<const double> start)
+      : op(&product), x(product.make_x()), y(product.make_y()), score(product.to_local(start)) {}
+
+  SpmvOperator<S>* op;
+  Buffer<S> x;
+  Buffer<double> y;
+  Buffer<S> score;
+  double largest = 0;       ///< of the product before
+  bool is_started = false;  ///< the product, whose inputs are where they are sent from
+
+  void start() {
+    op->send(x);
+    op->start(x, y);
+    is_started = true;
+  }
+};
+
+/// score = factor * (the product of `side`), which goes to the inputs of `next`.
+template <class S>
+PendingSums update_scores(Side<S>& side, double factor, bool squares, Buffer<S>& score, Side<S>& next) {
+  PendingSums sums = side.op->backend().rank_update({.link = factor}, side.y, side.op->row_places(),
+                                                    Buffer<S>(), Buffer<S>(), hits_scale(), squares, score,
+                                                    next.op->input_target(next.x));
+  // From now on rows without links are 0.
+  score.truncate(std::min(score.size(), side.op->num_connected_rows()));
+  return sums;
+}
+
+/// The scores `score` of `side`'s product, scaled to `size`; the product of `next` is started where that
+/// pays.
+template <class S>
+StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, double size, Buffer<S>& score) {
+  if (!side.is_started) side.start();
+  side.is_started = false;
+  side.op->wait_for_inputs();
+  const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
+  PendingSums sums = update_scores(side, factor, options.stop.norm == Norm::l2, score, next);
+  if (next.op->works_ahead()) next.start();  // in vain after the last step
+  return change_over_ranks(std::move(sums), *side.op, options);
+}
+
+/// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
+template <class S>
+std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
+  Backend<S>& backend = side.op->backend();
+  side.op->replicate(marks, nullptr, side.x);
+  side.op->apply(side.x, side.y);
+  const double largest = all_max(side.op->comm(), backend.norm_sums(side.y, false, ExactScale(0)).largest);
+  (void)backend
+      .rank_update({.link = largest > 0 ? 1 / largest : 0}, side.y, side.op->row_places(), Buffer<S>(),
+                   Buffer<S>(), hits_scale(), false, side.score, {})
+      .take();
+  std::vector<double> all = side.op->to_original(side.score);
   to_marks(all);
   return all;
 }
@@ -43,30 +90,21 @@ template <class S>
 class AlternatingHits {
  public:
   AlternatingHits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options)
-      : to_authority_(to_authority),
-        to_hub_(to_hub),
-        options_(options),
-        hub_x_(to_authority.make_x()),
-        authority_x_(to_hub.make_x()) {
-    const std::uint64_t n = to_authority.num_rows();
-    hub_ = to_hub.to_local(normalized(options.start_hubs, n, "start of the hubs"));
-    authority_ = to_authority.to_local(std::vector<double>(n, 0.0));
-    authority_y_ = to_authority.make_y();
-    hub_y_ = to_hub.make_y();
+      : options_(options),
+        authority_(to_authority, std::vector<double>(to_authority.num_rows(), 0.0)),
+        hub_(to_hub, normalized(options.start_hubs, to_authority.num_rows(), "start of the hubs")) {
+    to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
   StepChange step() {
-    to_authority_.replicate(hub_, nullptr, hub_x_);
-    to_authority_.apply(hub_x_, authority_y_);
-    const StepChange authority = update_scores(to_authority_, authority_y_, options_, 1.0, authority_);
-    to_hub_.replicate(authority_, nullptr, authority_x_);
-    to_hub_.apply(authority_x_, hub_y_);
-    return larger(authority, update_scores(to_hub_, hub_y_, options_, 1.0, hub_));
+    const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
+    return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
   }
 
   void finish(HitsResult& result) {
-    result.authority = to_authority_.to_original(authority_);
-    result.hub = to_hub_.to_original(hub_);
+    authority_.op->wait_for_inputs();
+    result.authority = authority_.op->to_original(authority_.score);
+    result.hub = hub_.op->to_original(hub_.score);
     result.convergence_rate = convergence_rate(result.report.residual_history, 1);
     result.unique = is_unique(result);
   }
@@ -74,18 +112,15 @@ class AlternatingHits {
  private:
   bool is_unique(const HitsResult& result) {
     const auto spread = [&](std::span<const double> marks) {
-      const std::vector<double> authorities =
-          marked_rows(to_authority_, to_hub_.to_local(marks), hub_x_, authority_y_, authority_);
-      return marked_rows(to_hub_, to_authority_.to_local(authorities), authority_x_, hub_y_, hub_);
+      const std::vector<double> authorities = marked_rows(authority_, hub_.op->to_local(marks));
+      return marked_rows(hub_, authority_.op->to_local(authorities));
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);
     return has_unique_pair(result.hub, result.report.residual_l1, max_steps, spread);
   }
 
-  SpmvOperator<S>&to_authority_, &to_hub_;
   const HitsOptions& options_;
-  Buffer<S> hub_, authority_, hub_x_, authority_x_;
-  Buffer<double> authority_y_, hub_y_;
+  Side<S> authority_, hub_;
 };
 
 /// The block form: z = (a, h) of length 2n. z_k = M z_{k-1} splits into two interleaved sequences (a_k comes
@@ -95,28 +130,24 @@ template <class S>
 class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
-      : block_(block), options_(options), x_(block.make_x()), y_(block.make_y()) {
-    const std::uint64_t n = block.num_rows() / 2;
-    const std::vector<double> hubs = normalized(options.start_hubs, n, "start of the hubs");
-    std::vector<double> start(2 * n, 1.0 / static_cast<double>(n));
-    std::copy(hubs.begin(), hubs.end(), start.begin() + static_cast<std::ptrdiff_t>(n));
-    latest_ = block.to_local(start);
-    before_ = block.to_local(std::vector<double>(2 * n, 0.0));
+      : options_(options), latest_(block, start_of(options, block.num_rows() / 2)) {
+    before_ = block.to_local(std::vector<double>(block.num_rows(), 0.0));
+    block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }
 
   StepChange step() {
-    block_.replicate(latest_, nullptr, x_);
-    block_.apply(x_, y_);
     // Size 2 together, as a and h have size 1 each in the alternating form.
     const double size = options_.normalize == ScoreNorm::max ? 1.0 : 2.0;
-    const StepChange change = update_scores(block_, y_, options_, size, before_);
-    before_.swap(latest_);
+    const StepChange change = advance(latest_, latest_, options_, size, before_);
+    before_.swap(latest_.score);
     return change;
   }
 
   void finish(HitsResult& result) {
-    const auto n = static_cast<std::ptrdiff_t>(block_.num_rows() / 2);
-    const std::vector<double> first = block_.to_original(before_), second = block_.to_original(latest_);
+    latest_.op->wait_for_inputs();
+    const auto n = static_cast<std::ptrdiff_t>(latest_.op->num_rows() / 2);
+    const std::vector<double> first = latest_.op->to_original(before_),
+                              second = latest_.op->to_original(latest_.score);
     result.authority.assign(first.begin(), first.begin() + n);
     result.hub.assign(second.begin() + n, second.end());
     normalize(options_.normalize, result.authority);
@@ -126,23 +157,29 @@ class BlockHits {
   }
 
  private:
+  static std::vector<double> start_of(const HitsOptions& options, std::uint64_t n) {
+    std::vector<double> start(n, 1.0 / static_cast<double>(n));
+    const std::vector<double> hubs = normalized(options.start_hubs, n, "start of the hubs");
+    start.insert(start.end(), hubs.begin(), hubs.end());
+    return start;
+  }
+
   bool is_unique(const HitsResult& result) {
-    const auto n = static_cast<std::size_t>(block_.num_rows() / 2);
+    const auto n = static_cast<std::size_t>(latest_.op->num_rows() / 2);
     const auto spread = [&](std::span<const double> marks) {
       std::vector<double> all(2 * n, 0.0);
       std::copy(marks.begin(), marks.end(), all.begin() + static_cast<std::ptrdiff_t>(n));
-      all = marked_rows(block_, block_.to_local(all), x_, y_, before_);
-      all = marked_rows(block_, block_.to_local(all), x_, y_, before_);
+      all = marked_rows(latest_, latest_.op->to_local(all));
+      all = marked_rows(latest_, latest_.op->to_local(all));
       return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(n), all.end());
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);
     return has_unique_pair(result.hub, result.report.residual_l1, max_steps, spread);
   }
 
-  SpmvOperator<S>& block_;
   const HitsOptions& options_;
-  Buffer<S> x_, latest_, before_;
-  Buffer<double> y_;
+  Side<S> latest_;
+  Buffer<S> before_;
 };
 
 template <class Form>

@@ -12,6 +12,8 @@ namespace {
 
 /// Squares of numbers between these bounds, and sums of them, are normal doubles.
 constexpr double kLargest = 1e150, kSmallest = 1e-150;
+/// A product may grow or shrink by this much before its size is looked at anew.
+constexpr double kHeadroom = 2;
 
 double norm_of(const ExactScale& scale, ScoreNorm norm, const ExactSum& sum) {
   const double value = scale.value(sum);
@@ -21,8 +23,13 @@ double norm_of(const ExactScale& scale, ScoreNorm norm, const ExactSum& sum) {
 }  // namespace
 
 template <class S>
-double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm) {
-  const double largest = all_max(op.comm(), op.backend().max_abs(y));
+double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm, double& largest) {
+  const bool squares = norm == ScoreNorm::l2;
+  const auto scale_for = [&](double value) { return ExactScale(squares ? value * value : value); };
+  const double before = largest;
+  ExactScale scale = scale_for(kHeadroom * before);
+  NormSums sums = op.backend().norm_sums(y, squares, scale);
+  largest = all_max(op.comm(), sums.largest);
   if (largest == 0) return 0;
   if (!(largest >= kSmallest && largest <= kLargest))
     throw InputError(fmt::format(
@@ -30,19 +37,17 @@ double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm
         "towards 1",
         largest));
   if (norm == ScoreNorm::max) return 1 / largest;
-  const bool squares = norm == ScoreNorm::l2;
-  const ExactScale scale(squares ? largest * largest : largest);
-  ExactSum sum = op.backend().sum(y, squares, scale);
-  op.comm().all_sum(std::span<std::int64_t>(sum.limbs));
-  return 1 / norm_of(scale, norm, sum);
+  if (!(largest <= kHeadroom * before && largest >= before / kHeadroom)) {
+    scale = scale_for(largest);
+    sums = op.backend().norm_sums(y, squares, scale);
+  }
+  op.comm().all_sum(std::span<std::int64_t>(sums.sum.limbs));
+  return 1 / norm_of(scale, norm, sums.sum);
 }
 
 template <class S>
-StepChange update_scores(const SpmvOperator<S>& op, const Buffer<double>& y, const HitsOptions& options,
-                         double size, Buffer<S>& score) {
-  const double factor = size * norm_factor(op, y, options.normalize);
-  VectorSums sums = op.backend().scale_update(factor, y, op.row_places(), hits_scale(),
-                                              options.stop.norm == Norm::l2, score);
+StepChange change_over_ranks(PendingSums pending, const SpmvOperator<S>& op, const HitsOptions& options) {
+  VectorSums sums = pending.take().front();
   reduce_over_ranks({&sums, 1}, op.comm());
   return change_of(options.stop.norm, sums, hits_scale());
 }
@@ -61,11 +66,9 @@ void normalize(ScoreNorm norm, std::vector<double>& values) {
   for (double& value : values) value /= size;
 }
 
-template double norm_factor(const SpmvOperator<float>&, const Buffer<double>&, ScoreNorm);
-template double norm_factor(const SpmvOperator<double>&, const Buffer<double>&, ScoreNorm);
-template StepChange update_scores(const SpmvOperator<float>&, const Buffer<double>&, const HitsOptions&,
-                                  double, Buffer<float>&);
-template StepChange update_scores(const SpmvOperator<double>&, const Buffer<double>&, const HitsOptions&,
-                                  double, Buffer<double>&);
+template double norm_factor(const SpmvOperator<float>&, const Buffer<double>&, ScoreNorm, double&);
+template double norm_factor(const SpmvOperator<double>&, const Buffer<double>&, ScoreNorm, double&);
+template StepChange change_over_ranks(PendingSums, const SpmvOperator<float>&, const HitsOptions&);
+template StepChange change_over_ranks(PendingSums, const SpmvOperator<double>&, const HitsOptions&);
 
 }  // namespace tessera

@@ -10,15 +10,15 @@ inline const ExactScale& hits_scale() {
   return scale;
 }
 
-/// 1 / norm of y over all ranks, 0 when y is 0. Throws InputError when the numbers leave what a double can
-/// square. Collective.
+/// 1 / norm of y over all ranks, 0 when y is 0. `largest` is that of the product before (0: none), and
+/// becomes that of y: where they are alike, one look at y is enough. Throws InputError when the numbers leave
+/// what a double can square. Collective.
 template <class S>
-double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm);
+double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm, double& largest);
 
-/// score = y * norm_factor * size; collective.
+/// The change that the sums of an update make, over all ranks; collective.
 template <class S>
-StepChange update_scores(const SpmvOperator<S>& op, const Buffer<double>& y, const HitsOptions& options,
-                         double size, Buffer<S>& score);
+StepChange change_over_ranks(PendingSums pending, const SpmvOperator<S>& op, const HitsOptions& options);
 
 /// values / norm, in original order; zeros stay.
 void normalize(ScoreNorm norm, std::vector<double>& values);

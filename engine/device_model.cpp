@@ -41,6 +41,13 @@ Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
           predict_device_csr_bytes(work) + 12 * work.num_rows};
 }
 
+Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {
+  const double inputs = num_vectors * work.value_bytes, gathered = inputs * work.num_nonzeros;
+  const double cached = std::min(1.0, kCacheBytes / std::max(1.0, inputs * work.num_columns));
+  const double streamed = predict_device_csr_bytes(work) + 8 * num_vectors * work.num_rows;
+  return {1, work.num_nonzeros, cached * gathered, (1 - cached) * gathered + streamed};
+}
+
 double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates) {
   return dot(rates.tiles, tiles_work(work));
 }
@@ -51,6 +58,20 @@ double predict_bins_seconds(const DeviceWork& work, const DeviceRates& rates) {
 
 double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rates) {
   return dot(rates.csr, csr_work(work));
+}
+
+double predict_messages_block_seconds(const DeviceWork& work, unsigned num_vectors,
+                                      const DeviceRates& rates) {
+  // One after the other; each is taken out of the block first, and put into it, a sector a number.
+  constexpr double kSectorBytes = 32;
+  const double moved = std::min(kSectorBytes, num_vectors * work.value_bytes) * work.num_columns +
+                       std::min(kSectorBytes, num_vectors * 8.0) * work.num_rows;
+  return num_vectors * (predict_tiles_seconds(work, rates) + predict_bins_seconds(work, rates) +
+                        moved * rates.block.back());
+}
+
+double predict_csr_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates) {
+  return dot(rates.block, block_work(work, num_vectors));
 }
 
 double predict_messages_bytes(const DeviceWork& work) {

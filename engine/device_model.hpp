@@ -20,11 +20,15 @@ struct DeviceWork {
 Rates<kTilesRates.size()> tiles_work(const DeviceWork& work);
 Rates<kBinsRates.size()> bins_work(const DeviceWork& work);
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work);
+Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors);
 
 /// Of one product with one vector on one GPU: the two passes of tile-messages, and CSR.
 double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates);
 double predict_bins_seconds(const DeviceWork& work, const DeviceRates& rates);
 double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rates);
+/// Of one product with num_vectors > 1 vectors.
+double predict_messages_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates);
+double predict_csr_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates);
 
 /// Bytes of the packed form, its messages among them.
 double predict_messages_bytes(const DeviceWork& work);

@@ -47,25 +47,27 @@ std::string table_name() { return "gpu-" + name_for_files(device_name()); }
 
 std::string device_rates_to_json(const DeviceRates& rates) {
   const ordered_json json = {{"format", "tessera-device-rates"},
-                             {"version", 1},
+                             {"version", 2},
                              {"device", rates.device},
                              {"measured_on", rates.measured_on},
                              {"tiles", rates_json(kTilesRates, rates.tiles)},
                              {"bins", rates_json(kBinsRates, rates.bins)},
-                             {"csr", rates_json(kCsrRates, rates.csr)}};
+                             {"csr", rates_json(kCsrRates, rates.csr)},
+                             {"block", rates_json(kBlockRates, rates.block)}};
   return json.dump(1) + "\n";
 }
 
 DeviceRates device_rates_from_json(const std::string& text, const std::string& path) {
   try {
     const ordered_json json = ordered_json::parse(text);
-    if (json.at("format") != "tessera-device-rates" || json.at("version") != 1)
+    if (json.at("format") != "tessera-device-rates" || json.at("version") != 2)
       fail(path, "not a table of GPU rates of this version");
     return {.device = json.at("device"),
             .measured_on = json.at("measured_on"),
             .tiles = read_rates(json.at("tiles"), kTilesRates, path),
             .bins = read_rates(json.at("bins"), kBinsRates, path),
-            .csr = read_rates(json.at("csr"), kCsrRates, path)};
+            .csr = read_rates(json.at("csr"), kCsrRates, path),
+            .block = read_rates(json.at("block"), kBlockRates, path)};
   } catch (const ordered_json::exception& error) {
     fail(path, fmt::format("not a table of GPU rates ({})", error.what()));
   }

@@ -21,6 +21,9 @@ inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_second
 /// CSR: the launch, another one for long rows, a gather from cache, one from memory, a byte that streams.
 inline constexpr std::array kCsrRates = {"launch_seconds", "long_rows_seconds", "cached_gather_seconds",
                                          "gather_seconds", "byte_seconds"};
+/// CSR with a block of vectors: the launch, an element, a byte of x from cache, a byte from memory.
+inline constexpr std::array kBlockRates = {"launch_seconds", "element_seconds", "cached_byte_seconds",
+                                           "byte_seconds"};
 
 struct DeviceRates {
   std::string device;       ///< as its driver names it
@@ -28,6 +31,7 @@ struct DeviceRates {
   Rates<kTilesRates.size()> tiles = {};
   Rates<kBinsRates.size()> bins = {};
   Rates<kCsrRates.size()> csr = {};
+  Rates<kBlockRates.size()> block = {};
 };
 
 /// Those shipped with the program (configs/gpu-default.table.json, built in).

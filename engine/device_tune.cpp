@@ -82,8 +82,9 @@ class DeviceTune {
   void measure(const Graph& graph, Backend<S>& backend) {
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
       measure_tiles(graph, order, backend);
-    const auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, backend, comm_);
+    auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, backend, comm_);
     csr_.push_back({work_of(graph, op), op.time_parts(options_.repeats).front().seconds});
+    if (!graph.weighted) measure_blocks(graph, backend);
   }
   DeviceRates fit() const { return fit_device_rates(tiles_, csr_); }
 
@@ -94,6 +95,22 @@ class DeviceTune {
     const auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
     const std::vector<PartTime> parts = op.time_parts(options_.repeats);
     if (parts.size() == 2) tiles_.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
+  }
+  /// Blocks have the order of columns that plans give them.
+  template <class S>
+  void measure_blocks(const Graph& graph, Backend<S>& backend) {
+    for (const unsigned num_vectors : {4u, 25u}) {
+      const OperatorOptions how{.kernel = KernelKind::csr, .num_vectors = num_vectors};
+      auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
+      const Buffer<S> x = op.make_x(num_vectors);
+      Buffer<double> y = op.make_y(num_vectors);
+      std::vector<double> seconds =
+          backend.time_runs([&] { op.apply(x, y, num_vectors); }, options_.repeats + 1);
+      seconds.erase(seconds.begin());
+      std::nth_element(seconds.begin(), seconds.begin() + options_.repeats / 2, seconds.end());
+      csr_.push_back(
+          {work_of(graph, op), seconds[static_cast<std::size_t>(options_.repeats / 2)], num_vectors});
+    }
   }
   template <class S>
   DeviceWork work_of(const Graph& graph, const SpmvOperator<S>& op) const {
@@ -120,15 +137,21 @@ DeviceRates fit_device_rates(std::span<const TilesSample> tiles, std::span<const
   RateFit<kTilesRates.size()> tiles_fit;
   RateFit<kBinsRates.size()> bins_fit;
   RateFit<kCsrRates.size()> csr_fit;
+  RateFit<kBlockRates.size()> block_fit;
   for (const TilesSample& sample : tiles) {
     tiles_fit.add(tiles_work(sample.work), sample.tiles_seconds);
     bins_fit.add(bins_work(sample.work), sample.bins_seconds);
   }
-  for (const CsrSample& sample : csr) csr_fit.add(csr_work(sample.work), sample.seconds);
+  for (const CsrSample& sample : csr)
+    if (sample.num_vectors == 1)
+      csr_fit.add(csr_work(sample.work), sample.seconds);
+    else
+      block_fit.add(block_work(sample.work, sample.num_vectors), sample.seconds);
   DeviceRates rates;
   rates.tiles = tiles_fit.solve();
   rates.bins = bins_fit.solve();
   rates.csr = csr_fit.solve();
+  rates.block = block_fit.solve();
   return rates;
 }
 

@@ -19,6 +19,7 @@ struct TilesSample {
 struct CsrSample {
   DeviceWork work;
   double seconds = 0;
+  unsigned num_vectors = 1;
 };
 
 /// Rates, none below 0, for which predictions are off by the least squares of their relative errors. Names

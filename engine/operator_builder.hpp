@@ -36,7 +36,7 @@ struct OperatorBuilder {
                 std::span<const std::uint64_t> column_lengths) const {
     if (options.plan && column_lengths.size() == graph.num_vertices) return *options.plan;
     return plan_for_graph(graph, options.kernel, options.order, row_lengths, column_lengths,
-                          backend.tiling_limits(), options.table, comm);
+                          backend.tiling_limits(), options.table, comm, options.num_vectors);
   }
 
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.

@@ -96,20 +96,20 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
 SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
                         std::span<const std::uint64_t> row_lengths,
                         std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                        const PerfTable& table, Communicator& comm) {
-  const bool looks =
-      kernel == KernelKind::tile_messages || (kernel == KernelKind::automatic && limits.prefers_messages);
+                        const PerfTable& table, Communicator& comm, unsigned num_vectors) {
+  const bool looks = kernel == KernelKind::tile_messages ||
+                     ((kernel == KernelKind::automatic || num_vectors > 1) && limits.prefers_messages);
   std::optional<GraphFindings> findings;
   if (looks && graph.num_edges > 0)
     findings = look_at(graph, order, column_lengths.last(graph.num_vertices), limits.tile_columns,
                        kSampledEdges, comm);
   if (looks && !findings && order == OrderRequest::as_given)
     findings = GraphFindings{.order = ColumnOrderKind::as_given};
-  if (!findings) return choose_plan(kernel, row_lengths, column_lengths, limits, table);
+  if (!findings) return choose_plan(kernel, row_lengths, column_lengths, limits, table, nullptr, num_vectors);
   // A block matrix has the edges twice.
   findings->num_pieces *=
       static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
-  return choose_plan(kernel, row_lengths, column_lengths, limits, table, &*findings);
+  return choose_plan(kernel, row_lengths, column_lengths, limits, table, &*findings, num_vectors);
 }
 
 }  // namespace tessera

@@ -39,6 +39,6 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
 SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
                         std::span<const std::uint64_t> row_lengths,
                         std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                        const PerfTable& table, Communicator& comm);
+                        const PerfTable& table, Communicator& comm, unsigned num_vectors = 1);
 
 }  // namespace tessera

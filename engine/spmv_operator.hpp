@@ -34,6 +34,7 @@ struct OperatorOptions {
   PerfTable table = default_perf_table();
   bool pack_on_device = false;                   ///< where the backend can
   OrderRequest order = OrderRequest::automatic;  ///< of columns and rows, in tile-messages
+  unsigned num_vectors = 1;                      ///< that most products will have
   /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
   std::optional<SpmvPlan> plan = std::nullopt;
 };

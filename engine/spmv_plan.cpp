@@ -122,6 +122,16 @@ std::vector<PlanPart> parts_of(const SpmvPlan& plan, const DeviceWork& work, con
   return {{"tiles", predict_tiles_seconds(work, gpu)}, {"bins", predict_bins_seconds(work, gpu)}};
 }
 
+void predict_on_device(const DeviceWork& work, unsigned num_vectors, const DeviceRates& gpu, SpmvPlan& plan) {
+  if (num_vectors > 1) {
+    plan.predicted_tile_seconds = predict_messages_block_seconds(work, num_vectors, gpu);
+    plan.predicted_csr_seconds = predict_csr_block_seconds(work, num_vectors, gpu);
+  } else {
+    plan.predicted_tile_seconds = predict_tiles_seconds(work, gpu) + predict_bins_seconds(work, gpu);
+    plan.predicted_csr_seconds = predict_device_csr_seconds(work, gpu);
+  }
+}
+
 std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
   if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
@@ -154,7 +164,7 @@ const char* to_string(ColumnOrderKind kind) {
 
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                     const PerfTable& table, const GraphFindings* findings) {
+                     const PerfTable& table, const GraphFindings* findings, unsigned num_vectors) {
   const auto columns = length_counts(column_lengths), rows = length_counts(row_lengths);
   double num_nonzeros = 0;
   for (auto [length, count] : columns)
@@ -175,9 +185,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     plan.predicted_messages = findings == nullptr ? expected_pieces(rows, shares) : findings->num_pieces;
     work.num_messages = plan.predicted_messages;
     if (limits.prefers_messages) {
-      plan.predicted_tile_seconds =
-          predict_tiles_seconds(work, table.gpu) + predict_bins_seconds(work, table.gpu);
-      plan.predicted_csr_seconds = predict_device_csr_seconds(work, table.gpu);
+      predict_on_device(work, num_vectors, table.gpu, plan);
     } else {
       plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
       plan.predicted_csr_seconds =
@@ -188,9 +196,13 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     plan.kernel = plan.predicted_csr_seconds > required_gain(limits) * plan.predicted_tile_seconds
                       ? tiled_kernel(limits)
                       : KernelKind::csr;
-  if (plan.kernel == KernelKind::csr) plan.order = ColumnOrderKind::original;
-  if (plan.kernel == KernelKind::tile_messages && findings != nullptr) plan.order = findings->order;
-  plan.parts = parts_of(plan, work, limits, table.gpu);
+  // Blocks of vectors read hubs from cache where those lie together.
+  const bool has_blocks = num_vectors > 1 && limits.prefers_messages;
+  if (plan.kernel == KernelKind::csr && !has_blocks)
+    plan.order = ColumnOrderKind::original;
+  else if (plan.kernel != KernelKind::tile_composite && findings != nullptr)
+    plan.order = findings->order;
+  if (!has_blocks) plan.parts = parts_of(plan, work, limits, table.gpu);
   plan.reason = reason_text(plan, asked != KernelKind::automatic, limits);
   return plan;
 }

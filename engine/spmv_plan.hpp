@@ -27,8 +27,9 @@ struct SpmvPlan {
   ColumnOrderKind order = ColumnOrderKind::by_length;  ///< of columns and rows
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
-  double predicted_messages = 0;      ///< (row, tile) pairs, expected or counted
-  double predicted_tile_seconds = 0;  ///< one SpMV on one thread, by the table; on one GPU where it computes
+  double predicted_messages = 0;  ///< (row, tile) pairs, expected or counted
+  /// One product on one thread, by the table; on one GPU where it computes.
+  double predicted_tile_seconds = 0;
   double predicted_csr_seconds = 0;
   std::vector<PlanPart> parts;  ///< of the kernel; none where nothing predicts it (tile-composite on a GPU)
   std::string reason;           ///< one sentence for reports
@@ -43,10 +44,12 @@ struct GraphFindings {
 
 /// Automatic: the kernel that is predicted to be faster (tiling on a CPU only where it promises 5 % or more).
 /// Row and column lengths of the whole matrix. Without findings (null) neighbours are taken to lie anywhere,
-/// and the order is by length.
+/// and the order is by length. num_vectors: that most products will have; counts on devices that prefer
+/// messages.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
-                     const PerfTable& table, const GraphFindings* findings = nullptr);
+                     const PerfTable& table, const GraphFindings* findings = nullptr,
+                     unsigned num_vectors = 1);
 
 const char* to_string(KernelKind kind);
 const char* to_string(ColumnOrderKind kind);

@@ -127,8 +127,9 @@ class Backend {
 
   // Updates read y where `places` (of the matrix that made it) says.
 
-  /// PageRank's step after the product (see RankUpdate); `score` is overwritten, `scale` (1 / out-weight,
-  /// 0 = dangling) tells which rows are dangling. score * scale goes to `next`, as by put_inputs.
+  /// The step of PageRank and HITS after the product (see RankUpdate); `score` is overwritten, `scale`
+  /// (1 / out-weight, 0 = dangling) tells which rows are dangling; empty: all 1. score * scale goes to
+  /// `next`, if that has a place for it, as by put_inputs.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next) = 0;
@@ -138,13 +139,7 @@ class Backend {
                                   const RowPlaces& places, std::span<const VertexId> restart_rows,
                                   unsigned num_vectors, const ExactScale& bound, bool squares,
                                   Buffer<S>& walk) = 0;
-  /// HITS: score = factor * y.
-  virtual VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
-                                  const ExactScale& bound, bool squares, Buffer<S>& score) = 0;
-  /// Largest |y|.
-  virtual double max_abs(const Buffer<double>& y) = 0;
-  /// Sum of y, or of its squares.
-  virtual ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
+  virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;

@@ -17,6 +17,12 @@ struct VectorSums {
   ExactSum dangling;  ///< sum new over rows whose scale is 0 (rank_update only)
 };
 
+/// What norms of a vector are made of.
+struct NormSums {
+  double largest = 0;  ///< |y|
+  ExactSum sum;        ///< of y, or of its squares; only where every term is within the bound
+};
+
 /// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending.
 class PendingSums {
  public:

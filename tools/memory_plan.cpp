@@ -70,7 +70,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .num_columns = static_cast<double>(rows),
       .num_nonzeros = static_cast<double>(graph.num_edges) * (shape.is_block ? matrices : 1),
       .num_messages = plan.predicted_messages * (shape.is_block ? matrices : 1),
-      .value_bytes = static_cast<double>(value_bytes * shape.num_vectors),
+      .value_bytes = static_cast<double>(value_bytes),
       .weighted = graph.weighted};
   const double packed =
       plan.kernel == KernelKind::csr ? predict_device_csr_bytes(work) : predict_messages_bytes(work);
@@ -80,6 +80,9 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
+  // Messages take the vectors of a block one by one.
+  if (plan.kernel == KernelKind::tile_messages && shape.num_vectors > 1)
+    memory.exchange_bytes += checked_mul(rows, value_bytes);
   return memory;
 }
 

@@ -103,7 +103,7 @@ Graph RankingCommand::load(Session& session) {
 }
 
 OperatorOptions RankingCommand::operator_options(Session& session) const {
-  return {kernel_, load_tables(backend_, session.comm()), pack_on_device_, order_, plan_};
+  return {kernel_, load_tables(backend_, session.comm()), pack_on_device_, order_, num_vectors_, plan_};
 }
 
 void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) {
@@ -135,7 +135,8 @@ std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Grap
 
 SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const {
   const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
-  return plan_for_graph(graph, kernel_, order_, rows, columns, limits, load_tables(backend_, comm), comm);
+  return plan_for_graph(graph, kernel_, order_, rows, columns, limits, load_tables(backend_, comm), comm,
+                        num_vectors_);
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {

@@ -51,6 +51,7 @@ class ExactScale {
       magic_[f] = 1.5 * std::ldexp(quantum_[f], 52);
     }
   }
+  double bound() const { return std::ldexp(1.0, exponent_); }
   /// Adding and subtracting magic(f) rounds to a multiple of the fold's unit.
   TESSERA_HD double magic(int fold) const { return magic_[fold]; }
   /// Adds what at most kMaxTermsPerDeposit terms gave for one fold.

@@ -78,9 +78,10 @@ class CpuBackend : public Backend<S> {
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
     require_in_order(places);
-    const VectorSums sums = cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
-                                             scale.data(), bound, squares, score.data(), score.size());
-    put_inputs(score, &scale, 1, next);
+    const VectorSums sums =
+        cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
+                         scale.empty() ? nullptr : scale.data(), bound, squares, score.data(), score.size());
+    if (next.count > 0) put_inputs(score, scale.empty() ? nullptr : &scale, 1, next);
     return PendingSums({sums});
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
@@ -91,14 +92,8 @@ class CpuBackend : public Backend<S> {
     return PendingSums(cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors,
                                         bound, squares, walk.data(), walk.size() / num_vectors));
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
-                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
-    require_in_order(places);
-    return cpu::scale_update(factor, y.data(), bound, squares, score.data(), score.size());
-  }
-  double max_abs(const Buffer<double>& y) override { return cpu::max_abs(y.data(), y.size()); }
-  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    return cpu::sum(y.data(), y.size(), squares, bound);
+  NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    return cpu::norm_sums(y.data(), y.size(), squares, bound);
   }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {

@@ -109,6 +109,7 @@ VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump,
           };
           update_block(first, last, bound, squares, value, score, sums);
         }
+        if (scale == nullptr) return;
         double dangling[kTermBlock];
         for (std::uint64_t i = first; i < last; ++i)
           dangling[i - first] = scale[i] == S{0} ? static_cast<double>(score[i]) : 0.0;
@@ -139,33 +140,25 @@ std::vector<VectorSums> walk_update(double continue_probability, double restart,
                        });
 }
 
-template <class S>
-VectorSums scale_update(double factor, const double* y, const ExactScale& bound, bool squares, S* score,
-                        std::uint64_t num_rows) {
-  return reduce_blocks(num_rows, kTermBlock, VectorSums{},
-                       [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
-                         const auto value = [&](std::uint64_t i) { return factor * y[i]; };
-                         update_block(first, last, bound, squares, value, score, sums);
-                       });
-}
-
-double max_abs(const double* y, std::uint64_t size) {
-  return reduce_blocks(size, kTermBlock, 0.0, [&](std::uint64_t first, std::uint64_t last, double& largest) {
-    double block_largest = largest;
+NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound) {
+  NormSums result;
+  result.largest =
+      reduce_blocks(size, kTermBlock, 0.0, [&](std::uint64_t first, std::uint64_t last, double& largest) {
+        double block_largest = largest;
 #pragma omp simd reduction(max : block_largest)
-    for (std::uint64_t i = first; i < last; ++i) block_largest = std::max(block_largest, std::abs(y[i]));
-    largest = block_largest;
-  });
-}
-
-ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound) {
-  return reduce_blocks(size, kTermBlock, ExactSum{},
-                       [&](std::uint64_t first, std::uint64_t last, ExactSum& sums) {
-                         double terms[kTermBlock];
-                         for (std::uint64_t i = first; i < last; ++i)
-                           terms[i - first] = squares ? y[i] * y[i] : y[i];
-                         add_terms(bound, terms, last - first, sums);
-                       });
+        for (std::uint64_t i = first; i < last; ++i) block_largest = std::max(block_largest, std::abs(y[i]));
+        largest = block_largest;
+      });
+  // Integers hold no term above the bound.
+  if (!((squares ? result.largest * result.largest : result.largest) <= bound.bound())) return result;
+  result.sum = reduce_blocks(size, kTermBlock, ExactSum{},
+                             [&](std::uint64_t first, std::uint64_t last, ExactSum& sums) {
+                               double terms[kTermBlock];
+                               for (std::uint64_t i = first; i < last; ++i)
+                                 terms[i - first] = squares ? y[i] * y[i] : y[i];
+                               add_terms(bound, terms, last - first, sums);
+                             });
+  return result;
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                             \
@@ -174,8 +167,7 @@ ExactSum sum(const double* y, std::uint64_t size, bool squares, const ExactScale
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, const ExactScale&, \
                                   bool, S*, std::uint64_t);                                                \
   template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
-                                               unsigned, const ExactScale&, bool, S*, std::uint64_t);      \
-  template VectorSums scale_update(double, const double*, const ExactScale&, bool, S*, std::uint64_t);
+                                               unsigned, const ExactScale&, bool, S*, std::uint64_t);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

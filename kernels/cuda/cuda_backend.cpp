@@ -78,6 +78,9 @@ class CudaCsr : public CudaMatrix<S> {
     for (std::uint64_t row = 0; row < host.num_rows; ++row)
       if (host.row_offsets[row + 1] - host.row_offsets[row] > kSumChunk)
         long_rows.push_back(static_cast<VertexId>(row));
+    const auto length = [&](VertexId row) { return host.row_offsets[row + 1] - host.row_offsets[row]; };
+    std::sort(long_rows.begin(), long_rows.end(),
+              [&](VertexId a, VertexId b) { return length(a) > length(b); });
     long_rows_ = on_device(std::span<const VertexId>(long_rows));
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
@@ -166,10 +169,10 @@ class CudaBackend : public Backend<S> {
                           bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
     const cuda::RankVectors<S> vectors{.y = {y.data(), data_or_null(places.positions)},
                                        .jump = jump.empty() ? nullptr : jump.data(),
-                                       .scale = scale.data(),
+                                       .scale = scale.empty() ? nullptr : scale.data(),
                                        .score = score.data(),
                                        .num_rows = score.size(),
-                                       .out = next.out->data(),
+                                       .out = next.count > 0 ? next.out->data() : nullptr,
                                        .slots = data_or_null(next.slots),
                                        .num_out = next.count};
     return send_sums(
@@ -185,19 +188,11 @@ class CudaBackend : public Backend<S> {
                         box);
     });
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
-                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
-    return take_sums([&](const cuda::SumsOutbox& box) {
-      cuda::scale_update(factor, {y.data(), data_or_null(places.positions)}, bound, squares, score.data(),
-                         score.size(), box);
-    });
-  }
-  double max_abs(const Buffer<double>& y) override {
-    return take_sums([&](const cuda::SumsOutbox& box) { cuda::max_abs(y.data(), y.size(), box); }).change_max;
-  }
-  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    return take_sums([&](const cuda::SumsOutbox& box) { cuda::sum(y.data(), y.size(), squares, bound, box); })
-        .total;
+  NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    PendingSums pending = send_sums(
+        1, [&](const cuda::SumsOutbox& box) { cuda::norm_sums(y.data(), y.size(), squares, bound, box); });
+    const VectorSums sums = pending.take().front();
+    return {sums.change_max, sums.total};
   }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
@@ -250,10 +245,6 @@ class CudaBackend : public Backend<S> {
     const cuda::SumsOutbox box = mailbox_.open(num_vectors);
     add(box);
     return PendingSums([this, number = box.number] { return mailbox_.receive(number); });
-  }
-  template <class Add>
-  VectorSums take_sums(const Add& add) {
-    return send_sums(1, add).take().front();
   }
   Buffer<double> dot_chunks_;
   cudaDeviceProp properties_{};

@@ -58,17 +58,19 @@ constexpr unsigned threads_for(std::uint32_t largest_window) {
   return largest_window > window_elements<S>() / 2 ? 1024 : 512;
 }
 
-/// Pass 1 of the tile-messages product, for the tiles of `shares`: writes their messages. x as above.
+/// Pass 1 of the tile-messages product of one vector, for the tiles of `shares`: writes their messages.
 template <class S>
-void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
-                   unsigned num_vectors);
-/// Pass 2: product: num_products * num_vectors, in the order of the slices.
+void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages);
+/// Pass 2: product: num_products * num_vectors, in the order of the slices; writes that of vector q.
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* product,
-                  unsigned num_vectors);
+                  unsigned num_vectors = 1, unsigned q = 0);
+/// vector[i] = block[i * num_vectors + q].
+template <class S>
+void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector);
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
-/// kSumChunk elements.
+/// kSumChunk elements, the longest first.
 template <class S>
 void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
           unsigned num_vectors);

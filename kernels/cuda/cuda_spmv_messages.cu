@@ -26,9 +26,16 @@ template <class Out>
 struct Sums {
   Out* out;
   template <class T>
-  __device__ void operator()(std::uint64_t place, T sum, unsigned q = 0, unsigned num_vectors = 1) const {
-    __stcs(out + place * num_vectors + q, static_cast<Out>(sum));
+  __device__ void operator()(std::uint64_t place, T sum) const {
+    __stcs(out + place, static_cast<Out>(sum));
   }
+};
+
+/// One vector of a product's block.
+struct BlockSums {
+  double* out;
+  unsigned num_vectors;
+  __device__ void operator()(std::uint64_t place, double sum) const { out[place * num_vectors] = sum; }
 };
 
 /// The sum over the lanes, in the order that the format asks for; every lane gets it.
@@ -281,60 +288,11 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
   }
 }
 
-/// A row's element and what it is multiplied with, of vector 0 of `in`.
-template <bool kWeighted, class S>
-struct Element {
-  S x = 0;
-  double value = 0;
-  __device__ Element(const SlicePassView<S>& pass, std::uint32_t window, const ElementPlace& place,
-                     const S* in, unsigned num_vectors) {
-    const std::uint32_t offset = offset_at(pass.words, place);
-    if (offset == pass.windows[window].size) return;
-    x = in[input_index(pass, window, offset) * num_vectors];
-    if (kWeighted) value = static_cast<double>(pass.values[2 * place.word + place.half]);
-  }
-  __device__ double product() const { return value * static_cast<double>(x); }
-};
-
-/// Several vectors: neighbouring threads take neighbouring vectors of a row, whose inputs lie side by side.
-template <bool kWeighted, class S, class Store>
-__device__ void sum_slice_block(const SlicePassView<S>& pass, std::uint32_t window, const Slice& s,
-                                const S* in, unsigned num_vectors, unsigned lane, const Store& store) {
-  const bool joint = is_joint(s);
-  const unsigned num_lanes = joint ? kWarp : 1;
-  const std::uint32_t num_items = (joint ? kWarp : s.num_rows) * num_vectors;
-  // Whole warps go round together: joint rows are added across lanes.
-  for (std::uint32_t item = lane; item - lane < num_items; item += kWarp) {
-    const std::uint32_t row = joint ? 0 : item / num_vectors;
-    const std::uint32_t q = joint ? item / kWarp : item % num_vectors;
-    const auto element = [&](std::uint32_t k) {
-      return Element<kWeighted, S>(pass, window, element_place(s, row, k), in + q, num_vectors);
-    };
-    double sum = 0;
-    if (item < num_items && is_single(s)) {
-      sum = kWeighted ? element(0).product() : static_cast<double>(element(0).x);
-    } else if (item < num_items) {
-      for (std::uint32_t i = joint ? lane : 0; i < s.num_words * num_lanes; i += num_lanes) {
-        const auto low = element(2 * i), high = element(2 * i + 1);
-        sum += kWeighted ? low.product() + high.product() : static_cast<double>(low.x + high.x);
-      }
-    }
-    if (joint) sum = add_lanes(sum);
-    if (item >= num_items || (joint && lane > 0)) continue;
-    store(s.first_out + row, sum, q, num_vectors);
-  }
-}
-
-template <bool kWeighted, class S, class Store>
-__global__ void __launch_bounds__(1024)
-    run_shares_block(PassArgs<S> args, Store store, unsigned num_vectors) {
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < args.first_of_block[blockIdx.x + 1]; ++i) {
-    const WindowShare& share = args.shares[i];
-    for (std::uint64_t slice = share.first_slice[warp]; slice < share.first_slice[warp + 1]; ++slice)
-      sum_slice_block<kWeighted>(args.pass, share.window, args.pass.slices[slice], args.in, num_vectors, lane,
-                                 store);
-  }
+template <class S>
+__global__ void take_kernel(const S* block, unsigned num_vectors, std::uint64_t size, S* vector) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size; i += step)
+    vector[i] = block[i * num_vectors];
 }
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
@@ -347,14 +305,10 @@ void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& sto
 }
 
 template <bool kWeighted, class S, class Store>
-void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* in, const Store& store,
-              unsigned num_vectors) {
+void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* in, const Store& store) {
   if (shares.num_blocks == 0) return;
   const PassArgs<S> args{pass, shares.shares, shares.first_of_block, in};
-  const unsigned threads = threads_for<S>(shares.largest_window);
-  if (num_vectors > 1)
-    run_shares_block<kWeighted><<<shares.num_blocks, threads>>>(args, store, num_vectors);
-  else if (threads == 1024)
+  if (threads_for<S>(shares.largest_window) == 1024)
     launch<kWeighted, 1024>(args, shares, store);
   else
     launch<kWeighted, 512>(args, shares, store);
@@ -364,25 +318,38 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
 }  // namespace
 
 template <class S>
-void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages,
-                   unsigned num_vectors) {
+void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages) {
   if (tiles.values != nullptr)
-    run_pass<true>(tiles, shares, x, Sums<S>{messages}, num_vectors);
+    run_pass<true>(tiles, shares, x, Sums<S>{messages});
   else
-    run_pass<false>(tiles, shares, x, Sums<S>{messages}, num_vectors);
+    run_pass<false>(tiles, shares, x, Sums<S>{messages});
 }
 
 template <class S>
-void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* y,
-                  unsigned num_vectors) {
-  run_pass<false>(bins, shares, messages, Sums<double>{y}, num_vectors);
+void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* product,
+                  unsigned num_vectors, unsigned q) {
+  if (num_vectors == 1)
+    run_pass<false>(bins, shares, messages, Sums<double>{product});
+  else
+    run_pass<false>(bins, shares, messages, BlockSums{product + q, num_vectors});
 }
 
-template void send_messages(const SlicePassView<float>&, const SliceShares&, const float*, float*, unsigned);
-template void send_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
-                            unsigned);
-template void add_messages(const SlicePassView<float>&, const SliceShares&, const float*, double*, unsigned);
-template void add_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*,
+template <class S>
+void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector) {
+  constexpr std::uint64_t kTakeThreads = 256, kMostBlocks = 1u << 16;
+  if (size == 0) return;
+  const auto blocks = static_cast<unsigned>(std::min(ceil_div(size, kTakeThreads), kMostBlocks));
+  take_kernel<<<blocks, kTakeThreads>>>(block + q, num_vectors, size, vector);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+}
+
+template void send_messages(const SlicePassView<float>&, const SliceShares&, const float*, float*);
+template void send_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*);
+template void add_messages(const SlicePassView<float>&, const SliceShares&, const float*, double*, unsigned,
                            unsigned);
+template void add_messages(const SlicePassView<double>&, const SliceShares&, const double*, double*, unsigned,
+                           unsigned);
+template void take_vector(const float*, unsigned, unsigned, std::uint64_t, float*);
+template void take_vector(const double*, unsigned, unsigned, std::uint64_t, double*);
 
 }  // namespace tessera::cuda

@@ -87,13 +87,14 @@ class DeviceTileMessages : public Matrix<S> {
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     prepare(x, y, num_vectors);
     const ProfileRange range("product");
-    send(x, num_vectors);
-    add(y, num_vectors);
+    if (num_vectors > 1) return apply_each(x, y, num_vectors);
+    send(x);
+    add(y, 1, 0);
   }
 
   std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
     prepare(x, y, 1);
-    const PartWork passes[] = {{"tiles", [&] { send(x, 1); }}, {"bins", [&] { add(y, 1); }}};
+    const PartWork passes[] = {{"tiles", [&] { send(x); }}, {"bins", [&] { add(y, 1, 0); }}};
     return time_on_device(passes);
   }
 
@@ -103,27 +104,39 @@ class DeviceTileMessages : public Matrix<S> {
   void prepare(const Buffer<S>& x, const Buffer<double>& y, unsigned num_vectors) const {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
-    if (messages_.size() >= matrix_.num_messages * num_vectors) return;
+    const std::uint64_t taken = num_vectors > 1 ? matrix_.num_slots : 0;
+    if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken) return;
     if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
-    messages_ = {};
-    messages_ = device_buffer<S>(matrix_.num_messages * num_vectors);
+    if (messages_.size() < matrix_.num_messages) messages_ = device_buffer<S>(matrix_.num_messages);
+    if (vector_.size() < taken) vector_ = device_buffer<S>(taken);
   }
-  void send(const Buffer<S>& x, unsigned num_vectors) const {
+  void send(const Buffer<S>& x) const {
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       if (exchange_ != nullptr) exchange_->wait_for(chunk);
-      send_messages(matrix_.tiles.view(), tile_shares_[chunk].view(), x.data(), messages_.data(),
-                    num_vectors);
+      send_messages(matrix_.tiles.view(), tile_shares_[chunk].view(), x.data(), messages_.data());
     }
   }
-  void add(Buffer<double>& y, unsigned num_vectors) const {
-    add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors);
+  void add(Buffer<double>& y, unsigned num_vectors, unsigned q) const {
+    add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors, q);
+  }
+  /// A window of several vectors would hold too few columns: they go one after the other.
+  void apply_each(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
+    for (std::size_t chunk = 0; exchange_ != nullptr && chunk < num_chunks(); ++chunk)
+      exchange_->wait_for(chunk);
+    for (unsigned q = 0; q < num_vectors; ++q) {
+      take_vector(x.data(), num_vectors, q, matrix_.num_slots, vector_.data());
+      for (const DeviceShares<S>& shares : tile_shares_)
+        send_messages(matrix_.tiles.view(), shares.view(), vector_.data(), messages_.data());
+      add(y, num_vectors, q);
+    }
   }
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;
   std::vector<DeviceShares<S>> tile_shares_;
   std::optional<DeviceShares<S>> bin_shares_;
-  mutable Buffer<S> messages_;  // grown to the largest number of vectors used
+  mutable Buffer<S> messages_;
+  mutable Buffer<S> vector_;  // one of a block
 };
 
 }  // namespace

@@ -38,13 +38,6 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
 }
 
 template <class S>
-void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
-                  std::uint64_t num_rows, const SumsOutbox& box) {
-  scale_kernel<<<num_reduce_blocks(num_rows), kThreads>>>(factor, y, bound, squares, score, num_rows, box);
-  TESSERA_CUDA_CALL(cudaGetLastError());
-}
-
-template <class S>
 void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box) {
@@ -56,13 +49,9 @@ void walk_update(double continue_probability, double restart, const ProductView&
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
-void max_abs(const double* y, std::uint64_t size, const SumsOutbox& box) {
-  max_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, box);
-  TESSERA_CUDA_CALL(cudaGetLastError());
-}
-
-void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound, const SumsOutbox& box) {
-  sum_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, squares, bound, box);
+void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
+               const SumsOutbox& box) {
+  norm_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, squares, bound, box);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -72,9 +61,7 @@ void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bo
   template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool,              \
                             const SumsOutbox&);                                                             \
   template void walk_update(double, double, const ProductView&, std::span<const VertexId>, unsigned,        \
-                            const ExactScale&, bool, S*, std::uint64_t, const SumsOutbox&);                 \
-  template void scale_update(double, const ProductView&, const ExactScale&, bool, S*, std::uint64_t,        \
-                             const SumsOutbox&);
+                            const ExactScale&, bool, S*, std::uint64_t, const SumsOutbox&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

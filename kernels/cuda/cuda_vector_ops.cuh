@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i >= v.num_rows) continue;
       from[j] = static_cast<VertexId>(place_of(v.y, i));
       old[j] = v.score[i];
-      scale[j] = v.scale[i];
+      scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
     double y[kRankRows];
@@ -107,20 +107,6 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       v.score[i] = stored;
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
-  }
-  reduce(sums, box);
-}
-
-template <class S>
-__global__ void __launch_bounds__(kThreads)
-    scale_kernel(double factor, ProductView y, ExactScale bound, bool squares, S* score,
-                 std::uint64_t num_rows, SumsOutbox box) {
-  ThreadSums sums;
-  for (std::uint64_t i = first_index(); i < num_rows; i += index_step()) {
-    const S stored = static_cast<S>(factor * value_at(y, place_of(y, i)));
-    sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(score[i]));
-    sums.total.add(bound, static_cast<double>(stored));
-    score[i] = stored;
   }
   reduce(sums, box);
 }
@@ -166,18 +152,15 @@ __global__ void __launch_bounds__(kThreads)
   send_if_last(box, thread, kThreads);
 }
 
-__global__ void __launch_bounds__(kThreads) max_kernel(const double* y, std::uint64_t size, SumsOutbox box) {
-  ThreadSums sums;
-  for (std::uint64_t i = first_index(); i < size; i += index_step())
-    sums.change_max = fmax(sums.change_max, fabs(y[i]));
-  reduce(sums, box);
-}
-
 __global__ void __launch_bounds__(kThreads)
-    sum_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box) {
+    norm_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box) {
   ThreadSums sums;
-  for (std::uint64_t i = first_index(); i < size; i += index_step())
-    sums.total.add(bound, squares ? y[i] * y[i] : y[i]);
+#pragma unroll 4
+  for (std::uint64_t i = first_index(); i < size; i += index_step()) {
+    const double value = y[i];
+    sums.total.add(bound, squares ? value * value : value);
+    sums.change_max = fmax(sums.change_max, fabs(value));
+  }
   reduce(sums, box);
 }
 

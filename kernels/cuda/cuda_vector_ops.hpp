@@ -28,7 +28,7 @@ struct ProductView {
 };
 
 /// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
-/// jump, and with num_out = 0 out, may be null; without slots out is filled in order.
+/// jump, scale (then all 1), and with num_out = 0 out, may be null; without slots out is filled in order.
 template <class S>
 struct RankVectors {
   ProductView y;
@@ -49,12 +49,8 @@ template <class S>
 void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box);
-template <class S>
-void scale_update(double factor, const ProductView& y, const ExactScale& bound, bool squares, S* score,
-                  std::uint64_t num_rows, const SumsOutbox& box);
-
-void max_abs(const double* y, std::uint64_t size, const SumsOutbox& box);  ///< to change_max
-void sum(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
-         const SumsOutbox& box);  ///< to total
+/// The largest |y| to change_max, the sum of y, or of its squares, to total.
+void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
+               const SumsOutbox& box);
 
 }  // namespace tessera::cuda

@@ -231,20 +231,23 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
       const PlacedRows placed(backend, y, 1);
-      const VectorSums sums = backend.scale_update(0.7, placed.y, placed.places, bound, true, updated);
-      return std::pair(limbs(sums), this->get(backend, updated));
+      auto pending =
+          backend.rank_update({.link = 0.7}, placed.y, placed.places, {}, {}, bound, true, updated, {});
+      return std::pair(limbs(pending.take().front()), this->get(backend, updated));
     });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
-      const VectorSums sums = backend.scale_update(0.7, this->put(backend, y), {}, bound, true, updated);
-      return std::pair(limbs(sums), this->get(backend, updated));
+      auto next = this->put(backend, std::vector<S>(n, S{-3}));
+      auto pending = backend.rank_update({.link = 0.7}, this->put(backend, y), {}, {}, {}, bound, true,
+                                         updated, {&next, nullptr, n - n / 5});
+      return std::tuple(limbs(pending.take().front()), this->get(backend, updated), this->get(backend, next));
     });
     this->expect_same([&](Backend<S>& backend) {
       const auto on_backend = this->put(backend, scale0);
-      const ExactSum plain = backend.sum(on_backend, false, bound),
-                     squares = backend.sum(on_backend, true, bound);
-      return std::tuple(backend.max_abs(on_backend), plain.limbs[0], plain.limbs[1], plain.limbs[2],
-                        squares.limbs[0], squares.limbs[1], squares.limbs[2]);
+      const NormSums plain = backend.norm_sums(on_backend, false, bound),
+                     squares = backend.norm_sums(on_backend, true, bound);
+      return std::tuple(plain.largest, squares.largest, plain.sum.limbs[0], plain.sum.limbs[1],
+                        plain.sum.limbs[2], squares.sum.limbs[0], squares.sum.limbs[1], squares.sum.limbs[2]);
     });
   }
 }

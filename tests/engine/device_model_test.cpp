@@ -103,6 +103,35 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel, KernelKind::csr);
 }
 
+TEST(DeviceModel, BlocksAreRatesTimesWork) {
+  DeviceRates rates;
+  rates.tiles = {1, 2, 3, 5};
+  rates.bins = {7, 11, 13};
+  rates.block = {17, 19, 23, 29};
+  const DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100, .num_messages = 40};
+  // 8 bytes a row and element of x, 16 of y
+  EXPECT_DOUBLE_EQ(predict_messages_block_seconds(work, 2, rates),
+                   2 * (1 + 2 * 100 + 5 * 160 + 7 + 11 * 160 + 13 * 10 + 29 * (80 + 160)));
+  EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
+                   17 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 8 * 10 + 16 * 10));
+}
+
+TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
+  std::vector<std::uint64_t> lengths(1 << 20);
+  for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + 400000 / (i + 1);
+  const PerfTable table = default_perf_table();
+  const GraphFindings findings{.order = ColumnOrderKind::as_given, .num_pieces = 3e6};
+  const auto plan = [&](unsigned num_vectors) {
+    return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings, num_vectors);
+  };
+  EXPECT_EQ(plan(1).kernel, KernelKind::tile_messages);
+  const SpmvPlan block = plan(100);
+  EXPECT_EQ(block.kernel, KernelKind::csr);
+  EXPECT_EQ(block.order, ColumnOrderKind::as_given);
+  EXPECT_TRUE(block.parts.empty());
+  EXPECT_LT(block.predicted_csr_seconds, block.predicted_tile_seconds);
+}
+
 TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {
   std::vector<std::uint64_t> lengths(1 << 20);
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + 400000 / (i + 1);

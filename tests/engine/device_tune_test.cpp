@@ -16,6 +16,7 @@ DeviceRates made_up_rates() {
   rates.tiles = {4e-6, 0.6e-12, 0.3e-12, 0.8e-12};
   rates.bins = {3e-6, 0.5e-12, 2e-12};
   rates.csr = {6e-6, 9e-6, 7e-12, 20e-12, 0.3e-12};
+  rates.block = {5e-6, 4e-12, 0.2e-12, 0.6e-12};
   return rates;
 }
 
@@ -51,11 +52,13 @@ TEST(FitDeviceRates, FindsTheRatesThatTimesWereMadeFrom) {
   for (const DeviceWork& work : random_works(1)) {
     tiles.push_back({work, predict_tiles_seconds(work, truth), predict_bins_seconds(work, truth)});
     csr.push_back({work, predict_device_csr_seconds(work, truth)});
+    for (const unsigned k : {3u, 20u}) csr.push_back({work, predict_csr_block_seconds(work, k, truth), k});
   }
   const DeviceRates found = fit_device_rates(tiles, csr);
   expect_near(found.tiles, truth.tiles, 1e-3);
   expect_near(found.bins, truth.bins, 1e-3);
   expect_near(found.csr, truth.csr, 1e-3);
+  expect_near(found.block, truth.block, 1e-3);
 }
 
 TEST(FitDeviceRates, NoiseMovesPredictionsByNoMoreThanItself) {

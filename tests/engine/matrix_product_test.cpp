@@ -58,7 +58,7 @@ void expect_products(const CsrView<double>& a, Backend<S>& backend, const std::s
     for (std::uint64_t row = 0; row < y.size(); ++row)
       ASSERT_NEAR(y[row], expected[row], allowed[row]) << row;
   }
-  EXPECT_LE(refused, 4);
+  EXPECT_LE(refused, backend.memory_is_host() ? 4 : 5);  // cusparse-sell
 }
 
 void expect_products(const CsrView<double>& a, const std::string& what) {

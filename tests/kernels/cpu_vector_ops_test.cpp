@@ -86,7 +86,7 @@ TYPED_TEST(CpuVectorOps, RankUpdateIsTheFormula) {
     }
 }
 
-TYPED_TEST(CpuVectorOps, ScaleUpdateIsTheFormula) {
+TYPED_TEST(CpuVectorOps, RankUpdateWithoutScaleHasNoDanglingRows) {
   using S = TypeParam;
   const std::size_t n = 3000;
   const auto y = random_values<double>(n, 1);
@@ -97,10 +97,12 @@ TYPED_TEST(CpuVectorOps, ScaleUpdateIsTheFormula) {
     expected[i] = static_cast<S>(0.3 * y[i]);
     plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), false);
   }
-  const VectorSums sums = cpu::scale_update(0.3, y.data(), this->scale_, true, score.data(), n);
+  const VectorSums sums =
+      cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, nullptr, this->scale_, true, score.data(), n);
   EXPECT_EQ(score, expected);
   expect_sums(sums, plain, this->scale_, true);
   EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
+  EXPECT_EQ(sums.dangling, ExactSum());
 }
 
 TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {
@@ -141,11 +143,13 @@ TYPED_TEST(CpuVectorOps, ReductionsOfAVector) {
       squares += value * value;
       largest = std::max(largest, std::abs(value));
     }
-    EXPECT_EQ(cpu::max_abs(y.data(), n), largest);
-    EXPECT_NEAR(this->scale_.value(cpu::sum(y.data(), n, false, this->scale_)), static_cast<double>(sum),
-                1e-12);
-    EXPECT_NEAR(this->scale_.value(cpu::sum(y.data(), n, true, this->scale_)), static_cast<double>(squares),
-                1e-12);
+    const NormSums plain = cpu::norm_sums(y.data(), n, false, this->scale_),
+                   squared = cpu::norm_sums(y.data(), n, true, this->scale_);
+    EXPECT_EQ(plain.largest, largest);
+    EXPECT_EQ(squared.largest, largest);
+    EXPECT_NEAR(this->scale_.value(plain.sum), static_cast<double>(sum), 1e-12);
+    EXPECT_NEAR(this->scale_.value(squared.sum), static_cast<double>(squares), 1e-12);
+    EXPECT_EQ(cpu::norm_sums(y.data(), n, false, ExactScale(largest / 4)).sum, ExactSum());
   }
 }
 

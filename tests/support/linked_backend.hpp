@@ -189,14 +189,8 @@ class LinkedBackend : public Backend<S> {
     const Buffer<double> sums = in_row_order(y, places, walk.size() / k, k);
     return cpu_->walk_update(c, restart, sums, {}, rows, k, bound, squares, walk);
   }
-  VectorSums scale_update(double factor, const Buffer<double>& y, const RowPlaces& places,
-                          const ExactScale& bound, bool squares, Buffer<S>& score) override {
-    const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
-    return cpu_->scale_update(factor, rows, {}, bound, squares, score);
-  }
-  double max_abs(const Buffer<double>& y) override { return cpu_->max_abs(y); }
-  ExactSum sum(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    return cpu_->sum(y, squares, bound);
+  NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    return cpu_->norm_sums(y, squares, bound);
   }
   void select_vectors(const Buffer<S>& block, unsigned k, std::span<const unsigned> kept,
                       Buffer<S>& out) override {

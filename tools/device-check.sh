@@ -40,12 +40,12 @@ check() {
   echo "$name: $(cat "$work/$name.result")"
   tail -n 4 "$work/$name.log" | sed 's/^/    /'
 }
-# in_shards COMMAND...: the tests of a program in parallel processes, the output of all
+# in_shards COMMAND...: the tests of a program in parallel processes of two threads, the output of all
 in_shards() {
   local shards=$((1 + $(nproc) / 2)) failed=0 jobs=() i
   [[ $shards -le 8 ]] || shards=8
   for ((i = 0; i < shards; i++)); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$@" >"$work/shard-$i.log" 2>&1 &
+    OMP_NUM_THREADS=2 GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$@" >"$work/shard-$i.log" 2>&1 &
     jobs+=($!)
   done
   for ((i = 0; i < shards; i++)); do
@@ -67,8 +67,8 @@ sanitize() {
 for name in ${CHECKS-tests references sanitizers}; do
   case $name in
     tests) check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*' ;;
-    references) check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
-    sanitizers) sanitize ;;
+    references) TESSERA_TEST_BACKEND=cuda check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
+    sanitizers) TESSERA_TEST_BACKEND=cuda OMP_NUM_THREADS=2 sanitize ;;
     *) echo "device-check.sh: CHECKS: unknown name \"$name\"" >&2; exit 2 ;;
   esac
 done

@@ -74,24 +74,27 @@ class CudaCsr : public CudaMatrix<S> {
     device_.row_offsets = on_device(host.row_offsets);
     device_.col_indices = on_device(host.col_indices);
     device_.values = on_device(host.values);
-    std::vector<VertexId> long_rows;
-    for (std::uint64_t row = 0; row < host.num_rows; ++row)
-      if (host.row_offsets[row + 1] - host.row_offsets[row] > kSumChunk)
-        long_rows.push_back(static_cast<VertexId>(row));
     const auto length = [&](VertexId row) { return host.row_offsets[row + 1] - host.row_offsets[row]; };
+    std::vector<VertexId> long_rows;
+    for (VertexId row = 0; row < host.num_rows; ++row)
+      if (length(row) > kSumChunk) long_rows.push_back(row);
     std::sort(long_rows.begin(), long_rows.end(),
               [&](VertexId a, VertexId b) { return length(a) > length(b); });
+    num_of_blocks_ = static_cast<std::uint64_t>(std::count_if(
+        long_rows.begin(), long_rows.end(), [&](VertexId row) { return length(row) > cuda::kMostOfWarp; }));
     long_rows_ = on_device(std::span<const VertexId>(long_rows));
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    cuda::spmv(device_.view(), long_rows_.data(), long_rows_.size(), x.data(), y.data(), num_vectors);
+    cuda::spmv(device_.view(), {long_rows_.data(), long_rows_.size(), num_of_blocks_}, x.data(), y.data(),
+               num_vectors);
   }
 
  private:
   CsrMatrix<S> device_;
   Buffer<VertexId> long_rows_;
+  std::uint64_t num_of_blocks_ = 0;
 };
 
 template <class S>

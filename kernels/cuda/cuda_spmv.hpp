@@ -69,10 +69,18 @@ void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const
 template <class S>
 void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector);
 
-/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten. long_rows: the rows of more than
-/// kSumChunk elements, the longest first.
+/// Rows of more than kSumChunk elements, the longest first.
+struct LongRows {
+  const VertexId* rows = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t num_of_blocks = 0;  ///< the first, of more than kMostOfWarp elements
+};
+/// In products of several vectors a warp sums rows of up to this many elements; longer ones take a block of
+/// threads.
+inline constexpr std::uint64_t kMostOfWarp = 4096;
+
+/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
 template <class S>
-void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
-          unsigned num_vectors);
+void spmv(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y, unsigned num_vectors);
 
 }  // namespace tessera::cuda

@@ -10,7 +10,7 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kLongThreads = 1024;
+constexpr unsigned kBlockThreads = 512;  // with several vectors
 constexpr std::uint64_t kMostBlocks = 1u << 20;
 
 template <bool kWeighted, class S>
@@ -45,48 +45,78 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Several vectors: kLanes neighbouring threads take a row of one chunk, each some of the vectors, whose
-/// inputs lie side by side.
+/// thread_chunk_sum with a stride of 1, which reads the next indices while inputs are on their way.
+template <bool kWeighted, class S>
+__device__ inline double chunk_sum_ahead(const VertexId* __restrict__ indices, const S* __restrict__ values,
+                                         std::uint32_t width, const S* x, unsigned num_vectors) {
+  double lanes[kSumLanes] = {};
+  VertexId next[kSumLanes];
+#pragma unroll
+  for (unsigned j = 0; j < kSumLanes; ++j) next[j] = j < width ? indices[j] : 0;
+  std::uint32_t k = 0;
+  for (; k + kSumLanes <= width; k += kSumLanes) {
+    S inputs[kSumLanes];
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j) inputs[j] = x[EdgeOffset{next[j]} * num_vectors];
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j)
+      next[j] = k + kSumLanes + j < width ? indices[k + kSumLanes + j] : 0;
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += product<kWeighted>(values, k + j, inputs[j]);
+  }
+#pragma unroll
+  for (unsigned j = 0; j < kSumLanes - 1; ++j)
+    if (k + j < width) lanes[j] += product<kWeighted>(values, k + j, x[EdgeOffset{next[j]} * num_vectors]);
+  return add_lanes(lanes);
+}
+
+/// Several vectors: kLanes neighbouring threads take a row, each some of the vectors, whose inputs lie side
+/// by side. Here a block takes a row: kLanes threads a chunk each time, and the first of them add the chunks.
 template <bool kWeighted, unsigned kLanes, class S>
-__global__ void __launch_bounds__(kThreads)
-    multiply_block(CsrView<S> a, const S* __restrict__ x, double* y, unsigned num_vectors) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads / kLanes);
-  for (std::uint64_t row = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes; row < a.num_rows;
-       row += step) {
-    const EdgeOffset begin = a.row_offsets[row], width = a.row_offsets[row + 1] - begin;
-    if (width == 0 || width > kSumChunk) continue;
-    for (unsigned q = threadIdx.x % kLanes; q < num_vectors; q += kLanes)
-      y[row * num_vectors + q] =
-          thread_chunk_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0), 1,
-                                      static_cast<std::uint32_t>(width), x + q, num_vectors);
+__device__ void multiply_long_row(const CsrView<S>& a, std::uint64_t row, const S* x, double* y,
+                                  unsigned num_vectors) {
+  constexpr unsigned kGroups = kBlockThreads / kLanes;
+  __shared__ double parts[kBlockThreads];
+  const unsigned lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const EdgeOffset begin = a.row_offsets[row], end = a.row_offsets[row + 1];
+  for (unsigned q = lane; q - lane < num_vectors; q += kLanes) {
+    double sum = 0;
+    for (EdgeOffset first = begin; first < end; first += kGroups * kSumChunk) {
+      const EdgeOffset mine = first + group * kSumChunk;
+      if (mine < end && q < num_vectors)
+        parts[threadIdx.x] = chunk_sum_ahead<kWeighted>(
+            a.col_indices + mine, a.values + (kWeighted ? mine : 0),
+            static_cast<std::uint32_t>(min(end - mine, EdgeOffset{kSumChunk})), x + q, num_vectors);
+      __syncthreads();
+      if (group == 0 && q < num_vectors)
+        for (unsigned g = 0; g < kGroups && first + g * kSumChunk < end; ++g) sum += parts[g * kLanes + lane];
+      __syncthreads();
+    }
+    if (group == 0 && q < num_vectors) __stcs(y + row * num_vectors + q, sum);
   }
 }
 
-/// A block a longer row: each of its warps sums a chunk at a time for up to 32 vectors, and the first adds
-/// the chunks in order.
-template <bool kWeighted, class S>
-__global__ void __launch_bounds__(kLongThreads)
-    multiply_long_block(CsrView<S> a, const VertexId* rows, const S* __restrict__ x, double* y,
-                        unsigned num_vectors) {
-  __shared__ double parts[kLongThreads];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const std::uint64_t row = rows[blockIdx.x];
-  const EdgeOffset begin = a.row_offsets[row], end = a.row_offsets[row + 1];
-  for (unsigned q = lane; q - lane < num_vectors; q += 32) {
-    double sum = 0;
-    for (EdgeOffset first = begin; first < end; first += kLongThreads / 32 * kSumChunk) {
-      const EdgeOffset mine = first + warp * kSumChunk;
-      if (mine < end && q < num_vectors)
-        parts[threadIdx.x] = thread_chunk_sum<kWeighted>(
-            a.col_indices + mine, a.values + (kWeighted ? mine : 0), 1,
-            static_cast<std::uint32_t>(min(end - mine, EdgeOffset{kSumChunk})), x + q, num_vectors);
-      __syncthreads();
-      if (warp == 0 && q < num_vectors)
-        for (unsigned w = 0; w < kLongThreads / 32 && first + w * kSumChunk < end; ++w)
-          sum += parts[w * 32 + lane];
-      __syncthreads();
+/// The first num_long blocks take a row each, the others all rows of up to kMostOfWarp elements.
+template <bool kWeighted, unsigned kLanes, class S>
+__global__ void __launch_bounds__(kBlockThreads)
+    multiply_block(CsrView<S> a, const VertexId* long_rows, unsigned num_long, const S* __restrict__ x,
+                   double* y, unsigned num_vectors) {
+  if (blockIdx.x < num_long)
+    return multiply_long_row<kWeighted, kLanes>(a, long_rows[blockIdx.x], x, y, num_vectors);
+  constexpr unsigned kGroups = kBlockThreads / kLanes;
+  const std::uint64_t step = std::uint64_t{gridDim.x - num_long} * kGroups;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x - num_long} * kGroups + threadIdx.x / kLanes;
+       row < a.num_rows; row += step) {
+    const EdgeOffset begin = a.row_offsets[row], end = a.row_offsets[row + 1];
+    if (end == begin || end - begin > kMostOfWarp) continue;
+    for (unsigned q = threadIdx.x % kLanes; q < num_vectors; q += kLanes) {
+      double sum = 0;
+      for (EdgeOffset mine = begin; mine < end; mine += kSumChunk)
+        sum += chunk_sum_ahead<kWeighted>(a.col_indices + mine, a.values + (kWeighted ? mine : 0),
+                                          static_cast<std::uint32_t>(min(end - mine, EdgeOffset{kSumChunk})),
+                                          x + q, num_vectors);
+      __stcs(y + row * num_vectors + q, sum);
     }
-    if (warp == 0 && q < num_vectors) y[row * num_vectors + q] = sum;
   }
 }
 
@@ -95,29 +125,28 @@ unsigned num_blocks(std::uint64_t num_threads) {
 }
 
 template <bool kWeighted, unsigned kLanes, class S>
-void launch_block(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors) {
-  multiply_block<kWeighted, kLanes><<<num_blocks(a.num_rows * kLanes), kThreads>>>(a, x, y, num_vectors);
+void launch_block(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y,
+                  unsigned num_vectors) {
+  // The longest first: the rest fills up beside them.
+  const auto num_long = static_cast<unsigned>(long_rows.num_of_blocks);
+  const auto others = std::min(ceil_div<std::uint64_t>(a.num_rows, kBlockThreads / kLanes), kMostBlocks);
+  multiply_block<kWeighted, kLanes><<<num_long + static_cast<unsigned>(others), kBlockThreads>>>(
+      a, long_rows.rows, num_long, x, y, num_vectors);
 }
 
 template <bool kWeighted, class S>
-void launch(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x,
-            double* y, unsigned num_vectors) {
+void launch(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y, unsigned num_vectors) {
   if (num_vectors == 1) {
     multiply<kWeighted><<<num_blocks(a.num_rows * kSumLanes), kThreads>>>(a, x, y);
-    if (num_long_rows > 0)
+    if (long_rows.count > 0)
       multiply_long<kWeighted>
-          <<<num_blocks(num_long_rows * kThreads), kThreads>>>(a, long_rows, num_long_rows, x, y);
+          <<<num_blocks(long_rows.count * kThreads), kThreads>>>(a, long_rows.rows, long_rows.count, x, y);
+  } else if (num_vectors <= 8) {
+    launch_block<kWeighted, 8>(a, long_rows, x, y, num_vectors);
+  } else if (num_vectors <= 16) {
+    launch_block<kWeighted, 16>(a, long_rows, x, y, num_vectors);
   } else {
-    // The longest first: the rest fills up beside them.
-    if (num_long_rows > 0)
-      multiply_long_block<kWeighted>
-          <<<static_cast<unsigned>(num_long_rows), kLongThreads>>>(a, long_rows, x, y, num_vectors);
-    if (num_vectors <= 8)
-      launch_block<kWeighted, 8>(a, x, y, num_vectors);
-    else if (num_vectors <= 16)
-      launch_block<kWeighted, 16>(a, x, y, num_vectors);
-    else
-      launch_block<kWeighted, 32>(a, x, y, num_vectors);
+    launch_block<kWeighted, 32>(a, long_rows, x, y, num_vectors);
   }
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
@@ -125,16 +154,15 @@ void launch(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_lo
 }  // namespace
 
 template <class S>
-void spmv(const CsrView<S>& a, const VertexId* long_rows, std::uint64_t num_long_rows, const S* x, double* y,
-          unsigned num_vectors) {
+void spmv(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y, unsigned num_vectors) {
   if (a.num_rows == 0) return;
   if (a.values != nullptr)
-    launch<true>(a, long_rows, num_long_rows, x, y, num_vectors);
+    launch<true>(a, long_rows, x, y, num_vectors);
   else
-    launch<false>(a, long_rows, num_long_rows, x, y, num_vectors);
+    launch<false>(a, long_rows, x, y, num_vectors);
 }
 
-template void spmv(const CsrView<float>&, const VertexId*, std::uint64_t, const float*, double*, unsigned);
-template void spmv(const CsrView<double>&, const VertexId*, std::uint64_t, const double*, double*, unsigned);
+template void spmv(const CsrView<float>&, const LongRows&, const float*, double*, unsigned);
+template void spmv(const CsrView<double>&, const LongRows&, const double*, double*, unsigned);
 
 }  // namespace tessera::cuda

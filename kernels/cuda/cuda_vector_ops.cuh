@@ -111,6 +111,9 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   reduce(sums, box);
 }
 
+/// Rows that a thread has under way.
+inline constexpr unsigned kWalkRows = 4;
+
 /// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors). Threads of one vector
 /// are kWalkVectors apart in a warp.
 template <class S>
@@ -124,14 +127,27 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned q = blockIdx.y * kWalkVectors + threadIdx.x;
   ThreadSums sums;
   const VertexId restart_row = q < num_vectors ? restart_rows[q] : 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-       q < num_vectors && i < num_rows; i += std::uint64_t{gridDim.x} * blockDim.y) {
-    const std::uint64_t at = i * num_vectors + q;
-    const std::uint64_t from = place_of(y, i);
-    const double sum = from == kNoVertex ? 0.0 : y.y[from * num_vectors + q];
-    const S stored = static_cast<S>(c * sum + (i == restart_row ? restart : 0.0));
-    sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(walk[at]));
-    walk[at] = stored;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.y;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+       q < num_vectors && first < num_rows; first += step * kWalkRows) {
+    double sum[kWalkRows];
+    S old[kWalkRows];
+#pragma unroll
+    for (unsigned j = 0; j < kWalkRows; ++j) {
+      const std::uint64_t i = first + j * step;
+      if (i >= num_rows) continue;
+      const std::uint64_t from = place_of(y, i);
+      sum[j] = from == kNoVertex ? 0.0 : __ldcs(y.y + from * num_vectors + q);
+      old[j] = walk[i * num_vectors + q];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kWalkRows; ++j) {
+      const std::uint64_t i = first + j * step;
+      if (i >= num_rows) continue;
+      const S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
+      sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      walk[i * num_vectors + q] = stored;
+    }
   }
   Limb words[kSumWords];
   sums.to_words(words);

@@ -9,6 +9,7 @@
 #include "kernels/formats/ell.hpp"
 #include "kernels/formats/hyb.hpp"
 #include "kernels/formats/sell.hpp"
+#include "kernels/formats/tile_coo.hpp"
 #ifdef TESSERA_HAVE_CUDA
 #ifdef TESSERA_HAVE_CUSPARSE
 #include "kernels/cuda/formats/cusparse_product.hpp"
@@ -49,6 +50,7 @@ constexpr FormatEntry vendors(const char* name, const char* summary) {
 
 constexpr FormatEntry kFormats[] = {
     entry<Coo>("coo", "a thread a non-zero, sums over warps"),
+    entry<TileCoo>("tile-coo", "tiles of columns, each as coo, the rest too"),
     entry<CsrScalar>("csr-scalar", "a thread a row"),
     entry<CsrVector>("csr-vector", "a warp a row"),
     entry<CsrHalfWarp>("csr-half-warp", "16 threads a row, rows padded to 16"),

@@ -6,8 +6,8 @@ import unittest
 from program import ProgramTest
 
 MATRIX = "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 2.5\n1 4 -1\n3 1 0.5\n3 2 3\n3 3 -0.25\n"
-FORMATS = ("tile-composite", "tile-messages", "coo", "csr-scalar", "csr-vector", "csr-half-warp", "csr-adaptive",
-           "csr-balanced", "ell", "ellpack-r", "sell", "dia", "hyb", "csr-ell")
+FORMATS = ("tile-composite", "tile-messages", "coo", "tile-coo", "csr-scalar", "csr-vector", "csr-half-warp",
+           "csr-adaptive", "csr-balanced", "ell", "ellpack-r", "sell", "dia", "hyb", "csr-ell")
 
 
 class SpmvTest(ProgramTest):

@@ -8,6 +8,7 @@
 #include "kernels/formats/dia.hpp"
 #include "kernels/formats/ell.hpp"
 #include "kernels/formats/hyb.hpp"
+#include "kernels/formats/packet.hpp"
 #include "kernels/formats/sell.hpp"
 #include "kernels/formats/tile_coo.hpp"
 #ifdef TESSERA_HAVE_CUDA
@@ -62,6 +63,7 @@ constexpr FormatEntry kFormats[] = {
     entry<Dia>("dia", "diagonals and their offsets"),
     entry<Hyb>("hyb", "an ELL part, longer rows' rest as coo"),
     entry<CsrEll>("csr-ell", "short rows as ELL, several threads each, long ones as CSR, several warps each"),
+    entry<Packet>("packet", "parts of the graph, x and y of each in shared memory; the rest as coo"),
 #ifdef TESSERA_HAVE_CUSPARSE
     vendors<cuda::CusparseKind::csr1>("cusparse-csr1", "cuSPARSE, CSR_ALG1"),
     vendors<cuda::CusparseKind::csr2>("cusparse-csr2", "cuSPARSE, CSR_ALG2"),

@@ -45,6 +45,16 @@ function(tessera_find_library name package library)
 endfunction()
 tessera_find_library(tessera_xxhash libxxhash xxhash)
 
+# METIS cuts graphs for the format `packet`. It is loaded when it is asked for (Debian has no static form, and
+# the program is to run where it is not), so the header is all that is needed here.
+set(TESSERA_WITH_METIS OFF)
+find_path(METIS_INCLUDE_DIR metis.h)
+if(METIS_INCLUDE_DIR)
+  set(TESSERA_WITH_METIS ON)
+else()
+  message(STATUS "metis.h not found (Debian: libmetis-dev): no graphs are cut for the format packet")
+endif()
+
 # gzip goes through zlib in every case, because libarchive checks no CRC of it; libarchive reads the other
 # compressions and archives, and without it zstd is left.
 add_library(tessera_compression INTERFACE)

@@ -20,7 +20,7 @@ std::vector<S> rounded(std::span<const double> values) {
   return result;
 }
 
-/// A format of the registry: x and y as they are.
+/// A format of the registry: y as it is, x in the order that the format asks for.
 template <class S>
 class FormatProduct : public MatrixProduct<S> {
  public:
@@ -34,8 +34,9 @@ class FormatProduct : public MatrixProduct<S> {
   std::uint64_t vector_bytes() const override { return x_.size_bytes() + y_.size_bytes(); }
   void set_x(std::span<const double> x) override {
     backend_.upload(rounded<S>(x).data(), x_.data(), x_.size_bytes());
+    ordered_x_ = product_->ordered(x_.data());
   }
-  void run() override { product_->multiply(x_.data(), y_.data()); }
+  void run() override { product_->multiply_ordered(ordered_x_, y_.data()); }
   std::vector<double> y() const override {
     std::vector<S> host(y_.size());
     backend_.download(y_.data(), host.data(), y_.size_bytes());
@@ -46,6 +47,7 @@ class FormatProduct : public MatrixProduct<S> {
   Backend<S>& backend_;
   std::unique_ptr<SparseProduct<S>> product_;
   Buffer<S> x_, y_;
+  const S* ordered_x_ = nullptr;  // x_, or memory of product_
 };
 
 std::vector<std::uint64_t> column_lengths(const CsrView<double>& matrix) {

@@ -7,7 +7,7 @@ packages=(
   cmake ninja-build g++ pkg-config
   libboost-program-options-dev libopenmpi-dev openmpi-bin libtbb-dev
   libfmt-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev
-  libarchive-dev zlib1g-dev libzstd-dev
+  libarchive-dev zlib1g-dev libzstd-dev libmetis-dev
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
 

@@ -2,6 +2,7 @@
 // add up what belongs to one row (Bell and Garland).
 #pragma once
 #include <algorithm>
+#include <concepts>
 
 #include "kernels/formats/sparse_product.hpp"
 
@@ -14,24 +15,28 @@ struct Coo {
   Buffer<VertexId> row_indices, col_indices;
   Buffer<S> values;
 
-  explicit Coo(const CsrView<double>& a) : Coo(a, 0) {}
+  explicit Coo(const CsrView<double>& a)
+      : Coo(a, [&](std::uint64_t, EdgeOffset k) { return a.col_indices[k]; }) {}
   /// What rows have beyond their first `skipped` elements.
-  Coo(const CsrView<double>& a, std::uint64_t skipped) : num_rows(a.num_rows) {
+  Coo(const CsrView<double>& a, std::uint64_t skipped)
+      : Coo(a, [&](std::uint64_t row, EdgeOffset k) {
+          return k - a.row_offsets[row] < skipped ? kNoVertex : a.col_indices[k];
+        }) {}
+  /// Those elements for which column_of(row, k) gives a column, which they get.
+  template <std::invocable<std::uint64_t, EdgeOffset> ColumnOf>
+  Coo(const CsrView<double>& a, const ColumnOf& column_of) : num_rows(a.num_rows) {
     std::uint64_t size = 0;
-    for (std::uint64_t row = 0; row < num_rows; ++row)
-      size += row_length(a, row) - std::min(row_length(a, row), skipped);
+    for_elements(a, column_of, [&](std::uint64_t, EdgeOffset, VertexId) { ++size; });
     checked_size(size);
     row_indices = Buffer<VertexId>(size);
     col_indices = Buffer<VertexId>(size);
     values = Buffer<S>(size);
     std::uint64_t to = 0;
-    for (std::uint64_t row = 0; row < num_rows; ++row)
-      for (EdgeOffset k = a.row_offsets[row] + std::min(row_length(a, row), skipped);
-           k < a.row_offsets[row + 1]; ++k, ++to) {
-        row_indices[to] = static_cast<VertexId>(row);
-        col_indices[to] = a.col_indices[k];
-        values[to] = element_value<S>(a, k);
-      }
+    for_elements(a, column_of, [&](std::uint64_t row, EdgeOffset k, VertexId column) {
+      row_indices[to] = static_cast<VertexId>(row);
+      col_indices[to] = column;
+      values[to++] = element_value<S>(a, k);
+    });
   }
   std::uint64_t num_stored() const { return values.size(); }
   template <class Self, class Visit>
@@ -39,6 +44,14 @@ struct Coo {
     visit(self.row_indices);
     visit(self.col_indices);
     visit(self.values);
+  }
+
+ private:
+  template <class ColumnOf, class Visit>
+  static void for_elements(const CsrView<double>& a, const ColumnOf& column_of, const Visit& visit) {
+    for (std::uint64_t row = 0; row < a.num_rows; ++row)
+      for (EdgeOffset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
+        if (const VertexId column = column_of(row, k); column != kNoVertex) visit(row, k, column);
   }
 };
 

@@ -8,7 +8,9 @@
 #include "kernels/formats/dia.hpp"
 #include "kernels/formats/ell.hpp"
 #include "kernels/formats/hyb.hpp"
+#include "kernels/formats/packet.hpp"
 #include "kernels/formats/sell.hpp"
+#include "kernels/formats/tile_coo.hpp"
 #ifdef TESSERA_HAVE_CUDA
 #ifdef TESSERA_HAVE_CUSPARSE
 #include "kernels/cuda/formats/cusparse_product.hpp"
@@ -49,6 +51,7 @@ constexpr FormatEntry vendors(const char* name, const char* summary) {
 
 constexpr FormatEntry kFormats[] = {
     entry<Coo>("coo", "a thread a non-zero, sums over warps"),
+    entry<TileCoo>("tile-coo", "tiles of columns, each as coo, the rest too"),
     entry<CsrScalar>("csr-scalar", "a thread a row"),
     entry<CsrVector>("csr-vector", "a warp a row"),
     entry<CsrHalfWarp>("csr-half-warp", "16 threads a row, rows padded to 16"),
@@ -60,6 +63,7 @@ constexpr FormatEntry kFormats[] = {
     entry<Dia>("dia", "diagonals and their offsets"),
     entry<Hyb>("hyb", "an ELL part, longer rows' rest as coo"),
     entry<CsrEll>("csr-ell", "short rows as ELL, several threads each, long ones as CSR, several warps each"),
+    entry<Packet>("packet", "parts of the graph, x and y of each in shared memory; the rest as coo"),
 #ifdef TESSERA_HAVE_CUSPARSE
     vendors<cuda::CusparseKind::csr1>("cusparse-csr1", "cuSPARSE, CSR_ALG1"),
     vendors<cuda::CusparseKind::csr2>("cusparse-csr2", "cuSPARSE, CSR_ALG2"),

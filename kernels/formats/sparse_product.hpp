@@ -23,6 +23,17 @@ class SparseProduct {
   /// y = A x. x: num_cols, y: num_rows numbers of S, where the matrix is; all of y is written. On a device
   /// this may return before it is done.
   virtual void multiply(const S* x, S* y) const = 0;
+  /// For many products with one x: x in the format's own order, which lies in the product until the next
+  /// call, or x itself; multiply_ordered() takes it.
+  virtual const S* ordered(const S* x) const { return x; }
+  virtual void multiply_ordered(const S* x, S* y) const { multiply(x, y); }
+};
+
+/// A format with an order of its own for x: beside its multiply_on_host() and multiply_on_device(), which
+/// take x in that order, stand order_input_on_host() and order_input_on_device().
+template <class Format>
+concept OrdersInput = requires(const Format& format) {
+  format.slot_columns;
 };
 
 template <class Format>
@@ -38,12 +49,23 @@ class HostProduct : public SparseProduct<typename Format::Value> {
   using S = typename Format::Value;
   /// From one matrix, or from several (batch_formats.hpp).
   template <class Input>
-  explicit HostProduct(const Input& input) : format_(input) {}
+  explicit HostProduct(const Input& input) : format_(input) {
+    if constexpr (OrdersInput<Format>) slots_ = Buffer<S>(format_.slot_columns.size());
+  }
   FormatStats stats() const override { return stats_of(format_); }
-  void multiply(const S* x, S* y) const override { multiply_on_host(format_, x, y); }
+  void multiply(const S* x, S* y) const override { multiply_ordered(HostProduct::ordered(x), y); }
+  const S* ordered(const S* x) const override {
+    if constexpr (OrdersInput<Format>) {
+      order_input_on_host(format_, x, slots_.data());
+      x = slots_.data();
+    }
+    return x;
+  }
+  void multiply_ordered(const S* x, S* y) const override { multiply_on_host(format_, x, y); }
 
  private:
   Format format_;
+  mutable Buffer<S> slots_;  // for ordered()
 };
 
 /// Formats number their elements with 32 bits. Throws ResourceError.

@@ -24,6 +24,18 @@ double x_of(std::uint64_t column) {
   return (column % 2 == 0 ? 1.0 : -1.0) * (1 + static_cast<double>(column % 7));
 }
 
+/// A refusal says how much too large the form would be, or what packet lacks: it cuts graphs only, with
+/// METIS.
+void expect_reason(const std::string& name, const std::string& message, const CsrView<double>& a) {
+  if (name != "packet" || message.find(" would store") != std::string::npos)
+    EXPECT_THAT(message, HasSubstr(name + " would store"));
+  else if (a.num_rows != a.num_cols)
+    EXPECT_EQ(message.find("packet: the matrix is " + std::to_string(a.num_rows) + " x "), 0u) << message;
+  else
+    EXPECT_THAT(message, testing::AnyOf(HasSubstr("packet: this build has no METIS"),
+                                        HasSubstr("packet: METIS cannot be loaded")));
+}
+
 /// y = A x by every form that takes the matrix, twice (what a first run leaves must not matter), within
 /// roundings of S.
 template <class S>
@@ -45,7 +57,7 @@ void expect_products(const CsrView<double>& a, Backend<S>& backend, const std::s
       product = make_product<S>(form.name, a, backend);
     } catch (const ResourceError& error) {
       if (std::string(error.what()).starts_with("cuSPARSE cannot be loaded")) continue;
-      EXPECT_THAT(error.what(), HasSubstr(form.name + " would store"));
+      expect_reason(form.name, error.what(), a);
       ++refused;
       continue;
     }
@@ -58,7 +70,7 @@ void expect_products(const CsrView<double>& a, Backend<S>& backend, const std::s
     for (std::uint64_t row = 0; row < y.size(); ++row)
       ASSERT_NEAR(y[row], expected[row], allowed[row]) << row;
   }
-  EXPECT_LE(refused, backend.memory_is_host() ? 4 : 5);  // cusparse-sell
+  EXPECT_LE(refused, backend.memory_is_host() ? 5 : 6);  // cusparse-sell
 }
 
 void expect_products(const CsrView<double>& a, const std::string& what) {

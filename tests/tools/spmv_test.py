@@ -5,9 +5,10 @@ import unittest
 
 from program import ProgramTest
 
-MATRIX = "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 2.5\n1 4 -1\n3 1 0.5\n3 2 3\n3 3 -0.25\n"
-FORMATS = ("tile-composite", "tile-messages", "coo", "csr-scalar", "csr-vector", "csr-half-warp", "csr-adaptive",
-           "csr-balanced", "ell", "ellpack-r", "sell", "dia", "hyb", "csr-ell")
+MATRIX = "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 1 2.5\n1 4 -1\n3 1 0.5\n3 2 3\n3 3 -0.25\n"
+FORMATS = ("tile-composite", "tile-messages", "coo", "tile-coo", "csr-scalar", "csr-vector", "csr-half-warp",
+           "csr-adaptive", "csr-balanced", "ell", "ellpack-r", "sell", "dia", "hyb",
+           "csr-ell", "packet")
 
 
 class SpmvTest(ProgramTest):
@@ -31,7 +32,7 @@ class SpmvTest(ProgramTest):
     def test_the_report_and_the_chart_have_the_table(self):
         self.expect(0, "spmv", "a.mtx", "--repeat", "4", "--report", "r.json", "--plot", "c.svg", "--quiet")
         report = json.loads(self.read("r.json"))
-        self.assertEqual(report["matrix"], {"rows": 3, "columns": 4, "nonzeros": 5, "pattern": False})
+        self.assertEqual(report["matrix"], {"rows": 4, "columns": 4, "nonzeros": 5, "pattern": False})
         self.assertEqual([product["kernel"] for product in report["products"]], list(FORMATS))
         for product in report["products"]:
             self.assertIs(product["right"], True)
@@ -51,6 +52,12 @@ class SpmvTest(ProgramTest):
         out = self.expect(0, "spmv", "long.mtx", "--repeat", "2").out
         self.assertRegex(out, r"(?m)^ell +refused: ell would store \d+ elements for 5897, \d+ times as many")
         self.refuse(5, "spmv", "long.mtx", "--kernel", "ell", err="would store")
+
+    def test_packet_takes_square_matrices_only(self):
+        self.write("wide.mtx", MATRIX.replace("4 4 5", "3 4 5"))
+        out = self.expect(0, "spmv", "wide.mtx", "--repeat", "2").out
+        self.assertRegex(out, r"(?m)^packet +refused: packet: the matrix is 3 x 4; only a square one")
+        self.refuse(5, "spmv", "wide.mtx", "--kernel", "packet", err="the matrix is 3 x 4")
 
     def test_bad_matrices_are_named_with_their_line(self):
         self.write("bad.mtx", MATRIX.replace("3 2 3", "3 5 3"))

@@ -12,12 +12,22 @@ class DeviceProduct : public SparseProduct<typename Format::Value> {
   template <class Input>
   explicit DeviceProduct(const Input& input) : format_(input) {
     Format::each_buffer(format_, [](auto& buffer) { buffer = on_device(buffer); });
+    if constexpr (OrdersInput<Format>) slots_ = device_buffer<S>(format_.slot_columns.size());
   }
   FormatStats stats() const override { return stats_of(format_); }
-  void multiply(const S* x, S* y) const override { multiply_on_device(format_, x, y); }
+  void multiply(const S* x, S* y) const override { multiply_ordered(DeviceProduct::ordered(x), y); }
+  const S* ordered(const S* x) const override {
+    if constexpr (OrdersInput<Format>) {
+      order_input_on_device(format_, x, slots_.data());
+      x = slots_.data();
+    }
+    return x;
+  }
+  void multiply_ordered(const S* x, S* y) const override { multiply_on_device(format_, x, y); }
 
  private:
   Format format_;
+  mutable Buffer<S> slots_;  // for ordered()
 };
 
 }  // namespace tessera::cuda

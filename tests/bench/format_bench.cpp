@@ -8,9 +8,10 @@
 // generated (stand_in_tables.hpp), their sizes divided by --shrink; those of FILE (Matrix Market) join
 // "unstructured", small ones "batches", too. Ends with 1 when a product was wrong or a matrix failed.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
+#include <filesystem>
 
 #include "kernels/base/error.hpp"
 #include "tests/bench/format_bench.hpp"
@@ -24,12 +25,25 @@ namespace {
 const std::vector<std::string> kGroups = {"power-law", "unstructured", "ellpack",
                                           "densities", "cg",           "batches"};
 
+/// From 1 to a thousand million.
+template <class T>
+T number(const std::string& option, const std::string& text) {
+  constexpr T kMost = 1000000000;
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1 && value <= kMost))
+    throw OptionError(option + ": expected a number from 1, found \"" + text + "\"");
+  return value;
+}
+
 FormatBenchSettings parse(int argc, char** argv) {
   FormatBenchSettings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (!word.starts_with("--")) {
       const bool is_group = std::ranges::find(kGroups, word) != kGroups.end();
+      if (!is_group && !std::filesystem::exists(word))
+        throw OptionError("\"" + word + "\" is neither a group nor a file");
       (is_group ? settings.groups : settings.files).push_back(word);
       continue;
     }
@@ -40,11 +54,11 @@ FormatBenchSettings parse(int argc, char** argv) {
     else if (word == "--precision" && (value == "f32" || value == "f64"))
       settings.precision = value;
     else if (word == "--repeat")
-      settings.repeat = std::max(1, std::stoi(value));
+      settings.repeat = number<int>(word, value);
     else if (word == "--seconds")
-      settings.seconds = std::stod(value);
+      settings.seconds = number<double>(word, value);
     else if (word == "--shrink")
-      settings.shrink = std::max(1ul, std::stoul(value));
+      settings.shrink = number<std::uint64_t>(word, value);
     else
       throw OptionError("unknown option " + word + " " + value);
   }

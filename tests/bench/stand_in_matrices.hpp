@@ -9,7 +9,7 @@
 namespace tessera::bench {
 
 enum class Lengths {
-  normal,    ///< mean of the sizes, standard deviation `deviation`, between 1 and `longest`
+  normal,    ///< mean of the sizes, standard deviation `deviation`, between 1 and `longest`, once `longest`
   power,     ///< the r-th longest row as long as r to the power of -`steepness`, at most `longest`
   quarters,  ///< shares of rows up to a quarter and above three quarters of `longest`, the rest between
 };

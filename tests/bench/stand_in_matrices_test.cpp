@@ -35,10 +35,11 @@ Moments moments(const std::vector<std::uint32_t>& lengths) {
   return m;
 }
 
-TEST(StandIns, HaveTheTablesSizesAndMomentsWithoutScaling) {
+TEST(StandIns, HaveTheTablesSizesAndMoments) {
   for (StandIn s : all_stand_ins()) {
     SCOPED_TRACE(s.name);
-    if (s.lengths == Lengths::quarters) continue;
+    constexpr std::uint64_t kQuick = 2000000;  // LiveJournal alone has more rows
+    if (s.lengths == Lengths::quarters || s.num_rows > kQuick) continue;
     s.scaled_by = 1;
     const Moments found = moments(row_lengths(scaled(s, 1), 1));
     const double mean = static_cast<double>(s.num_nonzeros) / static_cast<double>(s.num_rows);
@@ -46,6 +47,7 @@ TEST(StandIns, HaveTheTablesSizesAndMomentsWithoutScaling) {
     EXPECT_LE(found.longest, static_cast<double>(s.longest));
     // Whole numbers with a mean between two of them have a deviation of their own.
     if (s.lengths == Lengths::normal) {
+      EXPECT_GE(found.longest, static_cast<double>(s.longest) - 1);
       EXPECT_NEAR(found.deviation, s.deviation, 0.05 * s.deviation + 0.5);
     } else {
       EXPECT_GE(found.longest, 0.7 * static_cast<double>(s.longest));

@@ -8,7 +8,9 @@
 # In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
 # which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
 # FILES="graph.tsv matrix.mtx.gz*16" measures products on these, too (*16: 16 copies side by side).
-# RANKINGS="22" names the graphs of RWR and HITS. A second call adds to the file of the first.
+# RANKINGS="22" names the graphs of RWR and HITS. FORMATS="power-law unstructured ellpack densities cg batches" repeats
+# comparisons of papers (tests/bench/format_bench.cpp; Matrix Market files among the words join in), none when empty.
+# A second call adds to the file of the first.
 # Exits with 1 when a test or a sanitizer fails; the JSON is written all the same, also when time runs out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -87,6 +89,10 @@ set -f  # the stars in FILES are no patterns
 "$build/bin/spmv_bench" ${SCALES-20 22 24} ${FILES-} >"$work/spmv.jsonl" || status=1
 # shellcheck disable=SC2086  # a list
 "$build/bin/ranking_bench" ${RANKINGS-22} >"$work/ranking.jsonl" || status=1
+if [[ -n ${FORMATS-} ]]; then
+  # shellcheck disable=SC2086  # a list
+  "$build/bin/format_bench" --backend cuda $FORMATS >"$work/formats.jsonl" || status=1
+fi
 set +f
 grep -qx fail "$work"/*.result 2>/dev/null && status=1
 exit "$status"

@@ -11,8 +11,9 @@ import sys
 def command(scales):
     """The call with what of its environment it was given."""
     settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "RANKINGS") if name in os.environ}
-    if "FILES" in os.environ:
-        settings["FILES"] = " ".join(map(os.path.basename, os.environ["FILES"].split()))
+    for name in ("FILES", "FORMATS"):
+        if name in os.environ:
+            settings[name] = " ".join(map(os.path.basename, os.environ[name].split()))
     settings["SCALES"] = scales
     return " ".join(f'{name}="{value}"' for name, value in settings.items()) + " tools/device-check.sh"
 
@@ -78,6 +79,15 @@ def print_figures(results):
         print(f'{line["graph"]}: 25 walks {rwr["block_step_ms"][0]:.3f} ms a step, {rwr["times_own_queries"]:.1f} times 25 '
               f'alone, {rwr["times_cusparse_queries"]:.1f} times cuSPARSE; HITS {hits["step_ms"][0]:.3f} ms, '
               f'{hits["times_cusparse"]:.1f} times cuSPARSE')
+    for line in results["formats"]:
+        measured = [form for form in line.get("formats", []) if "refused" not in form]
+        if measured:
+            best = max(measured, key=lambda form: form["gflops"])
+            print(f'{line["group"]}: {line["matrix"]}: {best["format"]} is the fastest of {len(measured)}, '
+                  f'{best["gflops"]:.1f} GFLOP/s, {best["gbytes_per_s"]:.0f} GB/s')
+        for solve in line.get("solves", []):
+            print(f'{line["group"]}: {line["matrix"]}: {solve["way"]}: {solve["seconds"]:.4f} s, '
+                  f'{solve["iterations"]} steps')
 
 
 def lines_of(path):
@@ -102,7 +112,8 @@ def main(work, output, program, scales):
                                                           sorted(glob.glob(os.path.join(work, "run-*.json")))],
                "products": earlier.get("products", []) + products,
                "ratios": earlier.get("ratios", []) + [ratios(graph) for graph in products],
-               "rankings": earlier.get("rankings", []) + lines_of(os.path.join(work, "ranking.jsonl"))}
+               "rankings": earlier.get("rankings", []) + lines_of(os.path.join(work, "ranking.jsonl")),
+               "formats": earlier.get("formats", []) + lines_of(os.path.join(work, "formats.jsonl"))}
     with open(output, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
         file.write("\n")

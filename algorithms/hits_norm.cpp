@@ -26,8 +26,8 @@ template <class S>
 double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm, double& largest) {
   const bool squares = norm == ScoreNorm::l2;
   const auto scale_for = [&](double value) { return ExactScale(squares ? value * value : value); };
-  const double before = largest;
-  ExactScale scale = scale_for(kHeadroom * before);
+  const double before = largest, most = std::min(kHeadroom * before, kLargest);
+  ExactScale scale = scale_for(most);
   NormSums sums = op.backend().norm_sums(y, squares, scale);
   largest = all_max(op.comm(), sums.largest);
   if (largest == 0) return 0;
@@ -37,7 +37,7 @@ double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm
         "towards 1",
         largest));
   if (norm == ScoreNorm::max) return 1 / largest;
-  if (!(largest <= kHeadroom * before && largest >= before / kHeadroom)) {
+  if (!(largest <= most && largest >= before / kHeadroom)) {
     scale = scale_for(largest);
     sums = op.backend().norm_sums(y, squares, scale);
   }

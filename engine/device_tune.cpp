@@ -100,6 +100,10 @@ class DeviceTune {
   template <class S>
   void measure_blocks(const Graph& graph, Backend<S>& backend) {
     for (const unsigned num_vectors : {4u, 25u}) {
+      const std::uint64_t needed =
+          checked_mul(graph.num_vertices, num_vectors * (sizeof(S) + sizeof(double))) +
+          checked_mul(graph.num_edges, 2 * sizeof(VertexId));
+      if (needed > backend.free_bytes() / 2) continue;
       const OperatorOptions how{.kernel = KernelKind::csr, .num_vectors = num_vectors};
       auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
       const Buffer<S> x = op.make_x(num_vectors);

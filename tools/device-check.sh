@@ -61,6 +61,8 @@ sanitize() {
   for tool in memcheck racecheck initcheck; do
     check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*:DeviceProducts*:-*OfLargeMatrices*' &
+    check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+      --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
     check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
       --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed:-*OnSeveralGpus*' &
   done
@@ -68,7 +70,13 @@ sanitize() {
 }
 for name in ${CHECKS-tests references sanitizers}; do
   case $name in
-    tests) check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*' ;;
+    tests)
+      check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*'
+      TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
+        --gtest_filter='MatrixProducts*:Batches*:CompareProducts*'
+      check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*'
+      check cg_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*'
+      ;;
     references) TESSERA_TEST_BACKEND=cuda check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;
     sanitizers) TESSERA_TEST_BACKEND=cuda OMP_NUM_THREADS=2 sanitize ;;
     *) echo "device-check.sh: CHECKS: unknown name \"$name\"" >&2; exit 2 ;;

@@ -80,9 +80,13 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
-  // Messages take the vectors of a block one by one.
-  if (plan.kernel == KernelKind::tile_messages && shape.num_vectors > 1)
-    memory.exchange_bytes += checked_mul(rows, value_bytes);
+  if (plan.kernel != KernelKind::tile_messages) {
+    // What arrives is not x itself, and lies beside what is sent.
+    if (num_ranks > 1)
+      memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * shape.num_vectors);
+  } else if (shape.num_vectors > 1) {
+    memory.exchange_bytes += checked_mul(rows, value_bytes);  // vectors of a block go one by one
+  }
   return memory;
 }
 

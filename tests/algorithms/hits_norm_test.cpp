@@ -25,6 +25,20 @@ TEST(HitsNorm, DoesNotDependOnTheProductBefore) {
     }
 }
 
+TEST(HitsNorm, OfTheLargestThatCanBeSquared) {
+  const Graph graph = graph_of({2, {{0, 1}}}, false);
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<double>("cpu");
+  const auto op = SpmvOperator<double>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+  Buffer<double> y = op.make_y();
+  for (const double value : {5.7e149, 9e149, 1e150, 1e-150})
+    for (const double before : {value, value / 1.9, 1e150, 1e-150}) {
+      y.data()[0] = value;
+      double largest = before;
+      EXPECT_NEAR(norm_factor(op, y, ScoreNorm::l2, largest) * value, 1, 1e-15) << value << ' ' << before;
+    }
+}
+
 TEST(HitsNorm, OfZerosIsZeroAndOfWhatCannotBeSquaredAnError) {
   const Graph graph = graph_of({2, {{0, 1}}}, false);
   const auto comm = make_single_rank();

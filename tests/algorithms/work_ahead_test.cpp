@@ -30,17 +30,19 @@ class StepByStep : public LinkedBackend<S> {
 struct Setting {
   KernelKind kernel;
   int ranks;
+  unsigned num_vectors = 1;
 };
 constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 3},
                                  {KernelKind::tile_composite, 3},
-                                 {KernelKind::csr, 2}};
+                                 {KernelKind::csr, 2},
+                                 {KernelKind::csr, 3, 9}};
 
 /// What `work(graph, op, comm)` gives on one rank step by step, and everywhere ahead.
 template <class Work>
 void expect_the_same(const Work& work) {
   const Graph whole = skewed_graph(400, 900);
-  for (const auto& [kernel, ranks] : kSettings) {
+  for (const auto& [kernel, ranks, num_vectors] : kSettings) {
     decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
         found;
     run_ranks(1, [&, kernel = kernel](Communicator& comm) {
@@ -49,11 +51,12 @@ void expect_the_same(const Work& work) {
       EXPECT_FALSE(op.works_ahead());
       expected = work(whole, op, comm);
     });
-    run_ranks(ranks, [&, kernel = kernel](Communicator& comm) {
+    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors](Communicator& comm) {
       LinkedBackend<float> backend(comm, kSmallTiles);
       if (comm.size() > 1) link_devices<float>(backend, comm);
       const Graph block = block_of(whole, comm);
-      auto op = SpmvOperator<float>::in_edges(block, {.kernel = kernel}, backend, comm);
+      auto op =
+          SpmvOperator<float>::in_edges(block, {.kernel = kernel, .num_vectors = num_vectors}, backend, comm);
       EXPECT_TRUE(op.works_ahead());
       const auto mine = work(block, op, comm);
       if (comm.is_root()) found = mine;

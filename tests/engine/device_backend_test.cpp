@@ -157,20 +157,24 @@ class DeviceProducts : public DeviceBackend<S> {
  protected:
   /// Every kernel on one matrix, with one vector and with blocks of them.
   void expect_the_bits_of_the_cpu(const ProductShape& shape) {
-    const RandomMatrix a = random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+    expect_the_bits_of_the_cpu(random_matrix(7, shape.rows, shape.cols, shape.mean_length, shape.weighted),
+                               shape.tile_columns, shape.bin_messages, {1, 3, 32});
+  }
+  void expect_the_bits_of_the_cpu(const RandomMatrix& a, std::uint32_t tile_columns,
+                                  std::uint32_t bin_messages, const std::vector<unsigned>& vectors) {
     TilingLimits limits = this->device_->tiling_limits();
-    limits.tile_columns = shape.tile_columns;
+    limits.tile_columns = tile_columns;
     const ColumnOrder wide = order_columns_by_length(a.column_lengths(), limits.tile_columns);
     const ColumnOrder narrow = order_columns_by_length(a.column_lengths(), limits.tile_columns,
                                                        limits.max_dense_tiles, Remainder::narrow);
-    for (const unsigned k : {1u, 3u, 32u}) {
+    for (const unsigned k : vectors) {
       for (const KernelKind kind : {KernelKind::tile_composite, KernelKind::tile_messages, KernelKind::csr}) {
         SCOPED_TRACE(testing::Message()
-                     << shape.rows << " x " << shape.cols << (shape.weighted ? ", weighted" : "")
+                     << a.num_rows << " x " << a.num_cols << (a.values.empty() ? "" : ", weighted")
                      << ", kernel " << to_string(kind) << ", vectors " << k);
         const ColumnOrder& columns = kind == KernelKind::tile_messages ? narrow : wide;
         this->expect_same([&](Backend<S>& backend) {
-          const auto matrix = pack(backend, a, kind, columns, limits, shape.bin_messages);
+          const auto matrix = pack(backend, a, kind, columns, limits, bin_messages);
           const Buffer<S> x = this->put(backend, random_x<S>(columns, k));
           const RowPlaces places = matrix->row_places();
           auto y = this->put(backend, places.positions == nullptr
@@ -193,6 +197,26 @@ TYPED_TEST(DeviceProducts, HaveTheBitsOfTheCpu) {
         ProductShape{1, 40, 5, false, 8, 100}, ProductShape{40, 1, 1, false, 8, 2},
         ProductShape{9, 20000, 3000, true, full, full}})
     this->expect_the_bits_of_the_cpu(shape);
+}
+
+/// Where blocks of vectors change hands: chunks, rows of a warp and of a block, groups of threads of a vector
+/// each.
+TYPED_TEST(DeviceProducts, OfRowsAndBlocksOfAllSizesHaveTheBitsOfTheCpu) {
+  const std::uint32_t full = this->device_->tiling_limits().tile_columns;
+  for (const bool weighted : {false, true}) {
+    RandomMatrix a;
+    a.num_cols = 40000;
+    a.row_offsets.push_back(0);
+    for (const std::uint64_t length : {0, 1, 7, 8, 255, 4097, 0, 256, 257, 4096, 600, 17000}) {
+      for (std::uint64_t k = 0; k < length; ++k)
+        a.col_indices.push_back(static_cast<VertexId>(k * 2 + length % 7));
+      a.row_offsets.push_back(a.col_indices.size());
+      ++a.num_rows;
+    }
+    for (std::size_t k = 0; weighted && k < a.col_indices.size(); ++k)
+      a.values.push_back(0.25 + static_cast<double>(k % 97) / 31);
+    this->expect_the_bits_of_the_cpu(a, full, full, {1, 2, 8, 9, 16, 17, 25, 33, 70});
+  }
 }
 
 /// Not under the sanitizers: minutes.

@@ -233,7 +233,7 @@ def measure(scale, ranks):
         try:
             found = subprocess.run([*launcher, os.path.join(BUILD, "bin", "ranks_bench"), str(scale)],
                                    env={**ENVIRONMENT, "OMP_NUM_THREADS": threads}, capture_output=True, text=True,
-                                   timeout=300, check=True)
+                                   timeout=420, check=True)
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
             print(f"scale {scale}, {count} GPUs: {error} {str(error.stderr)[-300:]}", flush=True)
             continue

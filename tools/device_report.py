@@ -76,7 +76,7 @@ def print_figures(results):
         print(f'{run["graph"]}: {run["kernel"]} {run["precision"]}: {run["step_median_ms"]:.3f} ms a step')
     for line in results["rankings"]:
         rwr, hits = line["rwr"], line["hits"]
-        print(f'{line["graph"]}: 25 walks {rwr["block_step_ms"][0]:.3f} ms a step, {rwr["times_own_queries"]:.1f} times 25 '
+        print(f'{line["graph"]}: 25 walks {rwr["block"]["step_ms"][0]:.3f} ms a step, {rwr["times_own_queries"]:.1f} times 25 '
               f'alone, {rwr["times_cusparse_queries"]:.1f} times cuSPARSE; HITS {hits["step_ms"][0]:.3f} ms, '
               f'{hits["times_cusparse"]:.1f} times cuSPARSE')
     for line in results["formats"]:

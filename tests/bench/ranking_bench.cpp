@@ -73,7 +73,10 @@ struct InOrder {
   Buffer<S> score;
 };
 
-Json walk_steps(SpmvOperator<S>& op, const std::vector<double>& weights, std::size_t num_queries) {
+Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
+                const std::vector<double>& weights, std::size_t num_queries) {
+  auto op =
+      SpmvOperator<S>::in_edges(graph, {.num_vectors = static_cast<unsigned>(num_queries)}, backend, comm);
   std::vector<VertexId> queries;
   for (std::size_t v = 0; v < weights.size() && queries.size() < num_queries; ++v)
     if (weights[v] > 0) queries.push_back(static_cast<VertexId>(v));
@@ -83,7 +86,7 @@ Json walk_steps(SpmvOperator<S>& op, const std::vector<double>& weights, std::si
   options.batch_size = static_cast<unsigned>(num_queries);
   options.observer = clock.observer();
   random_walk_restart<S>(op, weights, queries, options);
-  return clock.median();
+  return {{"kernel", to_string(op.plan().kernel)}, {"step_ms", clock.median()}};
 }
 
 Json measure_walks(const Graph& directed, Communicator& comm) {
@@ -91,11 +94,8 @@ Json measure_walks(const Graph& directed, Communicator& comm) {
   const std::vector<double> weights = out_weights(graph, comm);
   const auto backend = make_backend<S>("cuda");
   Json result = {{"edges", graph.num_edges}};
-  {
-    auto op = SpmvOperator<S>::in_edges(graph, {}, *backend, comm);
-    result["one_query_step_ms"] = walk_steps(op, weights, 1);
-    result["block_step_ms"] = walk_steps(op, weights, kQueries);
-  }
+  result["one_query"] = walk_steps(graph, *backend, comm, weights, 1);
+  result["block"] = walk_steps(graph, *backend, comm, weights, kQueries);
   InOrder vectors(*backend, graph.num_vertices);
   const VertexId query[] = {0};
   const double update =
@@ -103,7 +103,7 @@ Json measure_walks(const Graph& directed, Communicator& comm) {
         backend->walk_update(0.9, 0.1, vectors.y, {}, query, 1, ExactScale(4.0), false, vectors.score);
       }).median_ms;
   const double product = vendor_product(graph);
-  const double block = result["block_step_ms"][0], one = result["one_query_step_ms"][0];
+  const double block = result["block"]["step_ms"][0], one = result["one_query"]["step_ms"][0];
   result["cusparse"] = {{"product_ms", product}, {"update_ms", update}};
   result["times_own_queries"] = kQueries * one / block;
   result["times_cusparse_queries"] = kQueries * (product + update) / block;

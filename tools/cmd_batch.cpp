@@ -35,7 +35,7 @@ BatchCommand::BatchCommand()
           "Multiplies many small matrices at once, checks and times each kernel.\n"
           "FILE: Matrix Market files; x and y are theirs one after the other.",
           {"tessera batch a.mtx b.mtx --copies 1000", "tessera batch --suite small --copies 100"},
-          names_of_forms) {
+          names_of_forms, false) {
   Option& files = options_.texts("file", "FILE", files_, "a matrix of the batch");
   files.positional = true;
   files.placeholder = "[FILE...]";

@@ -1,4 +1,5 @@
 // tessera spmv
+#include "engine/format_choice.hpp"
 #include "engine/io/input_file.hpp"
 #include "engine/load_graph.hpp"
 #include "tools/comparison_command.hpp"
@@ -28,8 +29,9 @@ SpmvCommand::SpmvCommand()
           "spmv",
           "Multiplies a matrix with a vector in every sparse format, checks each product and times it.\n"
           "MATRIX: a Matrix Market file of any shape, or a graph (the matrix of its in-edges).",
-          {"tessera spmv matrix.mtx", "tessera spmv matrix.mtx --kernel csr-vector,ell --plot times.svg"},
-          names_of_forms) {
+          {"tessera spmv matrix.mtx", "tessera spmv matrix.mtx --kernel auto",
+           "tessera spmv matrix.mtx --kernel csr-vector,ell --plot times.svg"},
+          names_of_forms, true) {
   options_.positional("matrix", matrix_, "Matrix Market file, or a graph").placeholder = "MATRIX";
   add_comparison_options();
   add_general_options(false);
@@ -69,10 +71,12 @@ int SpmvCommand::run(Session& session) {
                "comparing", session.comm());
   CsrView<double> view = matrix.view();
   if (matrix.pattern) view.values = nullptr;
-  return compare(session, matrix, input_name(matrix_),
-                 [&]<class S>(const std::string& name, Backend<S>& backend) {
-                   return make_product<S>(name, view, backend);
-                 });
+  return compare(
+      session, matrix, input_name(matrix_),
+      [&]<class S>(const std::string& name, Backend<S>& backend) {
+        return make_product<S>(name, view, backend);
+      },
+      [&](bool on_device) { return choose_form(row_length_stats(view), on_device); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/io/atomic_file.hpp"
 #include "tools/backend_choice.hpp"
@@ -107,9 +108,10 @@ void ComparisonCommand::add_comparison_options() {
   options_.group("Product");
   options_.add(
       {.name = "kernel",
-       .placeholder = "all|NAME,...",
-       .help = "what to compare: all, or some of " + joined(names_of_(true), ", "),
-       .set = [this](const std::string& text) { kernels_ = parse_names(text, names_of_(true)); },
+       .placeholder = can_choose_ ? "all|auto|NAME,..." : "all|NAME,...",
+       .help = "what to compare: all, or some of " + joined(names_of_(true), ", ") +
+               (can_choose_ ? "; auto: the one that row lengths speak for, alone beside all" : ""),
+       .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
@@ -130,8 +132,44 @@ void ComparisonCommand::prepare(Session& session) const {
   check_writable_outputs(outputs());
 }
 
-std::vector<std::string> ComparisonCommand::names(bool on_device) const {
-  return kernels_.empty() ? names_of_(on_device) : kernels_;
+std::vector<std::string> ComparisonCommand::known_names() const {
+  std::vector<std::string> known = names_of_(true);
+  if (can_choose_) known.push_back("auto");
+  return known;
+}
+
+std::vector<std::string> ComparisonCommand::names(bool on_device, const Choice& choice) {
+  if (std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end()) chosen_ = choice(on_device);
+  if (kernels_.empty() || kernels_ == std::vector<std::string>{"auto"}) return names_of_(on_device);
+  std::vector<std::string> names;
+  for (const std::string& kernel : kernels_) {
+    const std::string& name = kernel == "auto" ? chosen_ : kernel;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// How far the chosen one is from the fastest; null where it was refused.
+std::optional<double> ComparisonCommand::over_best(std::span<const ProductMeasurement> results) const {
+  double best = std::numeric_limits<double>::infinity();
+  std::optional<double> chosen;
+  for (const ProductMeasurement& m : results) {
+    if (!m.refusal.empty()) continue;
+    best = std::min(best, m.median_seconds);
+    if (m.name == chosen_) chosen = m.median_seconds;
+  }
+  if (chosen) *chosen /= best;
+  return chosen;
+}
+
+void ComparisonCommand::say_choice(Session& session, std::span<const ProductMeasurement> results) const {
+  if (chosen_.empty()) return;
+  const std::optional<double> ratio = over_best(results);
+  session.report()["auto"] = {{"kernel", chosen_}, {"over_best", nullptr}};
+  if (ratio) session.report()["auto"]["over_best"] = *ratio;
+  if (general_.report == "-") return;
+  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the best\n", chosen_, *ratio)
+                     : fmt::format("auto: {}, which was refused\n", chosen_));
 }
 
 std::function<void(const std::string&)> ComparisonCommand::progress(Session& session) const {
@@ -151,6 +189,7 @@ int ComparisonCommand::finish(Session& session, std::span<const ProductMeasureme
     throw ResourceError(results.front().refusal);
   }
   if (general_.report != "-") write_stdout(table_text(results, matrix));
+  say_choice(session, results);
   if (!plot_.empty()) write_plot(plot_, results, matrix, title);
   session.write_report();
   for (const ProductMeasurement& m : results)

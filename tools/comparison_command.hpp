@@ -2,6 +2,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,27 +23,38 @@ class ComparisonCommand : public Command {
  protected:
   /// Names of the forms that there are on a device, or on the host.
   using NamesOf = std::vector<std::string> (*)(bool on_device);
+  /// The name that "auto" stands for.
+  using Choice = std::function<std::string(bool on_device)>;
   ComparisonCommand(std::string name, std::string summary, std::vector<std::string> examples,
-                    NamesOf names_of)
-      : Command(std::move(name), std::move(summary), std::move(examples)), names_of_(names_of) {}
+                    NamesOf names_of, bool can_choose)
+      : Command(std::move(name), std::move(summary), std::move(examples)),
+        names_of_(names_of),
+        can_choose_(can_choose) {}
 
   void add_comparison_options();
   /// Checks that the outputs can be written. Throws OptionError under mpirun.
   void prepare(Session& session) const;
   /// Compares products with `matrix`, which the user calls `title`, and writes what was found; the exit code.
-  /// make(name, backend): the product of that name.
+  /// make(name, backend): the product of that name. `choice`: where the command can choose.
   template <class Make>
-  int compare(Session& session, const SparseMatrix& matrix, const std::string& title, const Make& make);
+  int compare(Session& session, const SparseMatrix& matrix, const std::string& title, const Make& make,
+              const Choice& choice = nullptr);
 
  private:
-  std::vector<std::string> names(bool on_device) const;
+  /// What is to be compared; says in `chosen_` what "auto" stands for.
+  std::vector<std::string> names(bool on_device, const Choice& choice);
   OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
   std::function<void(const std::string&)> progress(Session& session) const;
+  std::vector<std::string> known_names() const;
+  std::optional<double> over_best(std::span<const ProductMeasurement> results) const;
+  void say_choice(Session& session, std::span<const ProductMeasurement> results) const;
   int finish(Session& session, std::span<const ProductMeasurement> results, const SparseMatrix& matrix,
              const std::string& title) const;
 
   NamesOf names_of_;
+  bool can_choose_;
   std::vector<std::string> kernels_;  // empty: all
+  std::string chosen_;                // by "auto"; empty: not asked for
   std::string backend_ = "auto", plot_;
   Precision precision_ = Precision::f64;
   int repeat_ = 500;
@@ -49,7 +62,7 @@ class ComparisonCommand : public Command {
 
 template <class Make>
 int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, const std::string& title,
-                               const Make& make) {
+                               const Make& make, const Choice& choice) {
   CsrView<double> view = matrix.view();
   if (matrix.pattern) view.values = nullptr;  // tiled forms store no ones
   const auto results = with_precision(precision_, [&](auto zero) {
@@ -61,8 +74,9 @@ int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, con
     return session.timed("measure", [&] {
       try {
         return compare_products<S>(
-            names(!backend->memory_is_host()), [&](const std::string& name) { return make(name, *backend); },
-            view, *backend, repeat_, progress(session));
+            names(!backend->memory_is_host(), choice),
+            [&](const std::string& name) { return make(name, *backend); }, view, *backend, repeat_,
+            progress(session));
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", title, error.what()));
       }

@@ -61,7 +61,7 @@ sanitize() {
   for tool in memcheck racecheck initcheck; do
     check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*:DeviceProducts*:-*OfLargeMatrices*' &
-    check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+    TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
     check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
       --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed:-*OnSeveralGpus*' &

@@ -1,4 +1,5 @@
 // Single products of format_bench: graphs, unstructured matrices, ELLPACK-R's rivals, synthetic densities.
+#include "engine/format_choice.hpp"
 #include "engine/matrix_product.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/bench/format_bench.hpp"
@@ -41,6 +42,7 @@ void measure_matrix(FormatBench<S>& bench, const ProductGroup& group, Json& line
   CsrView<double> view = matrix.view();
   if (matrix.pattern) view.values = nullptr;
   add_sizes(line, matrix);
+  line["auto"] = choose_form(row_length_stats(view), bench.on_device());
   add_formats<S>(
       bench, line, formats_of(bench, group),
       [&](const std::string& format) { return make_product<S>(format, view, bench.backend); }, matrix);

@@ -29,6 +29,19 @@ class SpmvTest(ProgramTest):
         self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,co", err='found "co"; did you mean coo')
         self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,", err="expected all or names")
 
+    def test_auto_names_its_choice_and_how_far_it_is_from_the_best(self):
+        result = self.expect(0, "spmv", "a.mtx", "--kernel", "auto", "--repeat", "3", "--report", "r.json", "--quiet")
+        report = json.loads(self.read("r.json"))
+        self.assertEqual([product["kernel"] for product in report["products"]], list(FORMATS))
+        chosen = report["auto"]["kernel"]
+        self.assertRegex(result.out, rf"(?m)^auto: {chosen}, \d+\.\d\d times the best$")
+        times = {product["kernel"]: product["median_seconds"] for product in report["products"]}
+        self.assertAlmostEqual(report["auto"]["over_best"], times[chosen] / min(times.values()))
+        out = self.expect(0, "spmv", "a.mtx", "--kernel", f"coo,auto,{chosen}", "--repeat", "2").out
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["kernel", "coo", chosen, "auto:"])
+        self.assertNotIn("auto", self.expect(0, "spmv", "a.mtx", "--repeat", "2").out)
+        self.refuse(2, "batch", "a.mtx", "--kernel", "auto", err='found "auto"')
+
     def test_the_report_and_the_chart_have_the_table(self):
         self.expect(0, "spmv", "a.mtx", "--repeat", "4", "--report", "r.json", "--plot", "c.svg", "--quiet")
         report = json.loads(self.read("r.json"))

@@ -28,4 +28,9 @@ Buffer<BatchItem> batch_items(std::span<const CsrView<double>> matrices,
   return items;
 }
 
+void put_largest_first(Buffer<BatchItem>& items) {
+  std::stable_sort(items.begin(), items.end(),
+                   [](const BatchItem& a, const BatchItem& b) { return a.num_elements > b.num_elements; });
+}
+
 }  // namespace tessera

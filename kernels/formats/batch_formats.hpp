@@ -33,6 +33,10 @@ inline std::uint64_t most_columns(std::span<const CsrView<double>> matrices) {
 Buffer<BatchItem> batch_items(std::span<const CsrView<double>> matrices,
                               std::span<const std::uint64_t> num_elements);
 
+/// In the order in which blocks begin: where matrices of several sizes take turns, small ones fill up the
+/// end. Items say where their matrices lie, so their own order is free.
+void put_largest_first(Buffer<BatchItem>& items);
+
 template <class S>
 struct BatchCsr {
   using Value = S;
@@ -60,6 +64,7 @@ struct BatchCsr {
     values = Buffer<S>(num_elements);
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::size_t i = 0; i < items.size(); ++i) fill(items[i], matrices[i]);
+    put_largest_first(items);
   }
   std::uint64_t num_stored() const { return values.size(); }
   template <class Self, class Visit>
@@ -103,6 +108,7 @@ struct BatchCoo {
     values = Buffer<S>(num_elements);
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::size_t i = 0; i < items.size(); ++i) fill(items[i], matrices[i]);
+    put_largest_first(items);
   }
   std::uint64_t num_stored() const { return values.size(); }
   template <class Self, class Visit>
@@ -147,6 +153,7 @@ struct BatchEll {
     values = Buffer<S>(num_elements);
 #pragma omp parallel for schedule(dynamic, 64)
     for (std::size_t i = 0; i < items.size(); ++i) fill(items[i], matrices[i]);
+    put_largest_first(items);
   }
   std::uint64_t num_stored() const { return values.size(); }
   template <class Self, class Visit>

@@ -111,10 +111,12 @@ void measure_mixture(FormatBench<S>& bench, const std::string& figures, const st
 std::vector<Part> of_density(std::uint64_t mean) {
   StandIn s{.name = "even rows", .num_rows = kMostRows, .num_cols = kMostRows};
   s.num_nonzeros = mean * kMostRows;
+  s.longest = mean + 1;
   std::vector<Part> parts;
   const std::string suffix = ", mean " + std::to_string(mean);
   parts.push_back({s.name + suffix, "", generate(s)});
   s.name = "few long rows";
+  s.longest = 0;
   s.lengths = Lengths::power;
   constexpr double kSteep = 1.5;
   s.steepness = kSteep;

@@ -104,10 +104,7 @@ std::vector<CsrView<double>> repeated_views(const std::vector<SparseMatrix>& mat
   std::vector<CsrView<double>> views;
   views.reserve(matrices.size() * copies);
   for (std::uint64_t i = 0; i < copies; ++i)
-    for (const SparseMatrix& matrix : matrices) {
-      views.push_back(matrix.view());
-      if (matrix.pattern) views.back().values = nullptr;
-    }
+    for (const SparseMatrix& matrix : matrices) views.push_back(matrix.product_view());
   return views;
 }
 

@@ -69,8 +69,7 @@ int SpmvCommand::run(Session& session) {
   // A padded format is built beside the matrix.
   check_memory(checked_add(checked_mul(48, matrix.num_nonzeros()), checked_mul(64, matrix.num_rows)),
                "comparing", session.comm());
-  CsrView<double> view = matrix.view();
-  if (matrix.pattern) view.values = nullptr;
+  const CsrView<double> view = matrix.product_view();
   return compare(
       session, matrix, input_name(matrix_),
       [&]<class S>(const std::string& name, Backend<S>& backend) {

@@ -149,12 +149,12 @@ std::vector<std::string> ComparisonCommand::names(bool on_device, const Choice& 
   return names;
 }
 
-/// How far the chosen one is from the fastest; null where it was refused.
+/// How far the chosen one is from the fastest of those that were compared; null where it was refused.
 std::optional<double> ComparisonCommand::over_best(std::span<const ProductMeasurement> results) const {
   double best = std::numeric_limits<double>::infinity();
   std::optional<double> chosen;
   for (const ProductMeasurement& m : results) {
-    if (!m.refusal.empty()) continue;
+    if (!m.refusal.empty() || !m.is_right()) continue;
     best = std::min(best, m.median_seconds);
     if (m.name == chosen_) chosen = m.median_seconds;
   }
@@ -168,7 +168,7 @@ void ComparisonCommand::say_choice(Session& session, std::span<const ProductMeas
   session.report()["auto"] = {{"kernel", chosen_}, {"over_best", nullptr}};
   if (ratio) session.report()["auto"]["over_best"] = *ratio;
   if (general_.report == "-") return;
-  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the best\n", chosen_, *ratio)
+  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the fastest here\n", chosen_, *ratio)
                      : fmt::format("auto: {}, which was refused\n", chosen_));
 }
 

@@ -63,8 +63,7 @@ class ComparisonCommand : public Command {
 template <class Make>
 int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, const std::string& title,
                                const Make& make, const Choice& choice) {
-  CsrView<double> view = matrix.view();
-  if (matrix.pattern) view.values = nullptr;  // tiled forms store no ones
+  const CsrView<double> view = matrix.product_view();
   const auto results = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
     const auto backend = make_backend<S>(backend_);

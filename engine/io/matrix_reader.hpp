@@ -23,6 +23,10 @@ struct SparseMatrix {
   CsrView<double> view() const {
     return {num_rows, num_cols, row_offsets.data(), col_indices.data(), values.data()};
   }
+  /// Without values where the file has none: forms that can do without them store no ones then.
+  CsrView<double> product_view() const {
+    return {num_rows, num_cols, row_offsets.data(), col_indices.data(), pattern ? nullptr : values.data()};
+  }
 };
 
 /// Reads a Matrix Market "coordinate" file, compressed or not: real, double, integer, unsigned-integer or

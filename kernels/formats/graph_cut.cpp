@@ -6,8 +6,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <metis.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -27,6 +32,19 @@ void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(symbol);
 }
 
+/// METIS is built with integers of 32 or 64 bits, and libraries of both go by one name.
+void check_integers(const MetisLibrary& metis) {
+  constexpr std::size_t kBytes = METIS_NOPTIONS * sizeof(idx_t);
+  constexpr unsigned char kUntouched = 0xa5;
+  alignas(std::int64_t) unsigned char options[4 * kBytes];
+  std::memset(options, kUntouched, sizeof options);
+  metis.set_default_options(reinterpret_cast<idx_t*>(options));
+  if (options[kBytes - 1] == kUntouched || options[kBytes] != kUntouched)
+    throw ResourceError(fmt::format(
+        "packet: the METIS library counts with other integers than the {} bits that this build knows",
+        8 * sizeof(idx_t)));
+}
+
 MetisLibrary load() {
   const std::string name = fmt::format("libmetis.so.{}", METIS_VER_MAJOR);
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -38,6 +56,7 @@ MetisLibrary load() {
   MetisLibrary functions;
   find(library, "METIS_SetDefaultOptions", functions.set_default_options);
   find(library, "METIS_PartGraphKway", functions.part_graph);
+  check_integers(functions);
   return functions;
 }
 
@@ -55,6 +74,7 @@ struct MetisGraph {
       for (EdgeOffset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
         in_rows[next[a.col_indices[k]]++] = static_cast<VertexId>(row);
     first_neighbours.push_back(0);
+    neighbours.reserve(2 * a.num_nonzeros());  // as many at most
     std::vector<VertexId> both;
     for (std::uint64_t row = 0; row < a.num_rows; ++row) {
       both.clear();
@@ -77,6 +97,69 @@ struct MetisGraph {
   }
 };
 
+/// The parts of the vertices; METIS's error, METIS_OK else.
+int cut_here(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, std::vector<idx_t>& parts) {
+  idx_t options[METIS_NOPTIONS];
+  metis.set_default_options(options);  // its seed among them, so that every run gives the same parts
+  auto num_vertices = static_cast<idx_t>(parts.size());
+  idx_t num_balances = 1, cut = 0;
+  return metis.part_graph(&num_vertices, &num_balances, graph.first_neighbours.data(),
+                          graph.neighbours.data(), nullptr, nullptr, nullptr, &num_parts, nullptr, nullptr,
+                          options, &cut, parts.data());
+}
+
+bool write_all(int file, const void* data, std::size_t num_bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (num_bytes > 0) {
+    const ssize_t written = write(file, at, num_bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += written;
+    num_bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool read_all(int file, void* data, std::size_t num_bytes) {
+  char* at = static_cast<char*>(data);
+  while (num_bytes > 0) {
+    const ssize_t found = read(file, at, num_bytes);
+    if (found < 0 && errno == EINTR) continue;
+    if (found <= 0) return false;
+    at += found;
+    num_bytes -= static_cast<std::size_t>(found);
+  }
+  return true;
+}
+
+/// In a process of its own: METIS takes over signals of the whole process while it works, and jumps out of
+/// them into the thread that called it.
+int cut_in_child(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, std::vector<idx_t>& parts) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    throw ResourceError(fmt::format("packet: no pipe to METIS ({})", std::strerror(errno)));
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, SIG_DFL);
+    const int status = cut_here(metis, graph, num_parts, parts);
+    const bool sent = write_all(ends[1], &status, sizeof status) &&
+                      write_all(ends[1], parts.data(), parts.size() * sizeof(idx_t));
+    _exit(sent ? 0 : 1);
+  }
+  const int error = errno;
+  close(ends[1]);
+  int status = METIS_ERROR;
+  const bool done = child > 0 && read_all(ends[0], &status, sizeof status) &&
+                    read_all(ends[0], parts.data(), parts.size() * sizeof(idx_t));
+  close(ends[0]);
+  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0) throw ResourceError(fmt::format("packet: no process for METIS ({})", std::strerror(error)));
+  if (!done) throw ResourceError("packet: METIS was ended before it had cut the graph; is memory short?");
+  return status;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num_parts) {
@@ -92,14 +175,7 @@ std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num
       parts[row] = static_cast<idx_t>(row * num_parts / a.num_rows);
     return {parts.begin(), parts.end()};
   }
-  idx_t options[METIS_NOPTIONS];
-  metis.set_default_options(options);
-  options[METIS_OPTION_SEED] = 1;  // the same parts in every run
-  auto num_vertices = static_cast<idx_t>(a.num_rows), count = static_cast<idx_t>(num_parts);
-  idx_t num_balances = 1, cut = 0;
-  const int status =
-      metis.part_graph(&num_vertices, &num_balances, graph.first_neighbours.data(), graph.neighbours.data(),
-                       nullptr, nullptr, nullptr, &count, nullptr, nullptr, options, &cut, parts.data());
+  const int status = cut_in_child(metis, graph, static_cast<idx_t>(num_parts), parts);
   if (status != METIS_OK)
     throw ResourceError(
         fmt::format("packet: METIS failed to cut a graph of {} vertices into {} parts (error {})", a.num_rows,

@@ -9,8 +9,8 @@
 namespace tessera {
 
 /// The part, below num_parts, of each row and column. Parts have about as many rows each, some may have none.
-/// The same in every run. While METIS works, a SIGTERM ends the cut and not the program. Throws ResourceError
-/// where METIS is not there or fails.
+/// The same in every run. METIS works in a child process. Throws ResourceError where METIS is not there or
+/// fails.
 std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num_parts);
 
 }  // namespace tessera

@@ -2,6 +2,7 @@
 // format is a struct with its storage, a constructor from CSR, and multiply_on_host(), which defines its
 // result; multiply_on_device() stands beside its kernel. All are listed in format_registry.cpp.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/base/buffer.hpp"
@@ -95,13 +96,16 @@ std::uint64_t longest_row(const CsrView<double>& a);
 template <class IsSameRow, class Body>
 void for_ranges_of_rows(std::uint64_t count, const IsSameRow& is_same_row, const Body& body) {
   constexpr std::uint64_t kRange = 16384;
-  const auto row_start = [&](std::uint64_t k) {
-    while (k < count && k > 0 && is_same_row(k)) ++k;
-    return k < count ? k : count;
+  const auto row_start = [&](std::uint64_t k, std::uint64_t end) {
+    while (k < end && k > 0 && is_same_row(k)) ++k;
+    return k;
   };
 #pragma omp parallel for schedule(dynamic, 1)
-  for (std::uint64_t first = 0; first < count; first += kRange)
-    body(row_start(first), row_start(first + kRange));
+  for (std::uint64_t first = 0; first < count; first += kRange) {
+    const std::uint64_t end = std::min(first + kRange, count), begin = row_start(first, end);
+    // A range that lies inside one row leaves it to the range in which that row begins.
+    if (begin < end) body(begin, row_start(end, count));
+  }
 }
 
 }  // namespace tessera

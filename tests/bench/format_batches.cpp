@@ -82,9 +82,7 @@ void measure_copies(FormatBench<S>& bench, const std::string& figures, const Par
       name_stand_in(line, {.name = part.name.c_str()}, 1);
     else
       name_file(line, part.file);
-    CsrView<double> view = part.matrix.view();
-    if (part.matrix.pattern) view.values = nullptr;
-    measure_batch(bench, line, std::vector<CsrView<double>>(count, view), with_loops);
+    measure_batch(bench, line, std::vector<CsrView<double>>(count, part.matrix.product_view()), with_loops);
   });
 }
 
@@ -94,11 +92,8 @@ void measure_mixture(FormatBench<S>& bench, const std::string& figures, const st
                      std::uint64_t least_rows, std::uint64_t count) {
   guarded(bench, figures, [&] {
     std::vector<CsrView<double>> some, views;
-    for (const Part& part : parts) {
-      if (part.matrix.num_rows < least_rows) continue;
-      some.push_back(part.matrix.view());
-      if (part.matrix.pattern) some.back().values = nullptr;
-    }
+    for (const Part& part : parts)
+      if (part.matrix.num_rows >= least_rows) some.push_back(part.matrix.product_view());
     for (std::uint64_t i = 0; i < count; ++i) views.push_back(some[i % some.size()]);
     Json line = new_line(bench, "batches", figures);
     line["batch"] = "heterogeneous";

@@ -1,8 +1,8 @@
 // Lines of format_bench: sizes, names, and forms of a product measured.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
+#include "engine/format_choice.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/bench/format_bench.hpp"
 
@@ -38,19 +38,11 @@ void name_file(Json& line, const std::string& path) {
 }
 
 void add_sizes(Json& line, const SparseMatrix& matrix) {
-  const auto rows = static_cast<double>(std::max<std::uint64_t>(1, matrix.num_rows));
-  const double mean = static_cast<double>(matrix.num_nonzeros()) / rows;
-  std::uint64_t longest = 0;
-  double squares = 0;
-  for (std::uint64_t row = 0; row < matrix.num_rows; ++row) {
-    const std::uint64_t length = matrix.row_offsets[row + 1] - matrix.row_offsets[row];
-    longest = std::max(longest, length);
-    squares += (static_cast<double>(length) - mean) * (static_cast<double>(length) - mean);
-  }
-  line["rows"] = matrix.num_rows;
-  line["columns"] = matrix.num_cols;
-  line["nonzeros"] = matrix.num_nonzeros();
-  line["row_length"] = {{"mean", mean}, {"deviation", std::sqrt(squares / rows)}, {"longest", longest}};
+  const RowLengthStats stats = row_length_stats(matrix.view());
+  line["rows"] = stats.num_rows;
+  line["columns"] = stats.num_cols;
+  line["nonzeros"] = stats.num_nonzeros;
+  line["row_length"] = {{"mean", stats.mean}, {"deviation", stats.deviation}, {"longest", stats.longest}};
 }
 
 void print_line(const Json& line) {
@@ -65,8 +57,7 @@ void tell_failure(const std::string& name, const std::string& what) {
 template <class S>
 void add_formats(FormatBench<S>& bench, Json& line, const std::vector<std::string>& names,
                  const ProductFactory<S>& make, const SparseMatrix& matrix) {
-  CsrView<double> view = matrix.view();
-  if (matrix.pattern) view.values = nullptr;
+  const CsrView<double> view = matrix.product_view();
   const auto start = std::chrono::steady_clock::now();
   const ProductFactory<S> make_in_time = [&](const std::string& name) {
     if (seconds_since(start) > bench.settings.seconds)

@@ -22,9 +22,11 @@ ProductGroup group_of(const std::string& name) {
   if (name == "ellpack")
     return {"Vazquez et al. 2011: 4",
             ellpack_stand_ins(),
-            {"csr-scalar", "csr-vector", "csr-half-warp", "ell", "hyb", "ellpack-r"}};
+            {"csr-scalar", "csr-vector", "csr-half-warp", "ell", "hyb", "ellpack-r", "sell", "csr-ell"}};
   if (name == "densities")
-    return {"Matam and Kothapalli 2011: 2", density_stand_ins(), {"ell", "ellpack-r", "sell", "csr-ell"}};
+    return {"Matam and Kothapalli 2011: 2",
+            density_stand_ins(),
+            {"ell", "ellpack-r", "sell", "csr-ell", "csr-vector", "hyb"}};
   throw OptionError("unknown group \"" + name + "\"");
 }
 
@@ -39,8 +41,7 @@ std::vector<std::string> formats_of(const FormatBench<S>& bench, const ProductGr
 template <class S>
 void measure_matrix(FormatBench<S>& bench, const ProductGroup& group, Json& line,
                     const SparseMatrix& matrix) {
-  CsrView<double> view = matrix.view();
-  if (matrix.pattern) view.values = nullptr;
+  const CsrView<double> view = matrix.product_view();
   add_sizes(line, matrix);
   line["auto"] = choose_form(row_length_stats(view), bench.on_device());
   add_formats<S>(

@@ -112,6 +112,7 @@ TEST(StandIns, AreTheSameForASeedAndAnyNumberOfThreads) {
              std::equal(one.col_indices.begin(), one.col_indices.end(), b.col_indices.begin());
     };
     EXPECT_TRUE(same(three));
+    EXPECT_TRUE(std::equal(one.values.begin(), one.values.end(), three.values.begin()));
     EXPECT_FALSE(same(other));
   }
 }

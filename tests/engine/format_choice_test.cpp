@@ -61,7 +61,7 @@ TEST(ChooseForm, GivesAFormThatThereIs) {
   }
 }
 
-TEST(ChooseForm, ItsFormTakesTheMatrix) {
+TEST(ChooseForm, ItsFormOnAHostTakesTheMatrix) {
   const auto backend = make_backend<float>("cpu");
   for (const double mean : {1.0, 9.0, 60.0}) {
     const RandomMatrix matrix = random_matrix(3, 500, 700, mean, true);

@@ -85,12 +85,15 @@ TEST(BatchFormats, EllPadsEachMatrixToItsOwnLongestRow) {
 TEST(BatchFormats, ThreadsARowFollowEachMatrix) {
   const Batch batch({random_matrix(1, 50, 2000, 1.0, true), random_matrix(2, 20, 2000, 300, true)});
   const BatchCsrAdaptive<float> csr(batch.views);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::uint64_t mean = batch.views[i].num_nonzeros() / batch.views[i].num_rows;
-    EXPECT_TRUE(csr.items[i].width == 32 || 2 * csr.items[i].width > mean);
-    EXPECT_TRUE(csr.items[i].width == 1 || csr.items[i].width <= mean);
+  ASSERT_EQ(csr.items.size(), 2u);
+  for (const BatchItem& item : csr.items.span()) {
+    const std::uint64_t mean = item.num_elements / item.num_rows;
+    EXPECT_TRUE(item.width == 32 || 2 * item.width > mean);
+    EXPECT_TRUE(item.width == 1 || item.width <= mean);
   }
-  EXPECT_EQ(csr.items[1].width, 32u);
+  EXPECT_EQ(csr.items[0].num_rows, 20u);  // the larger one comes first
+  EXPECT_EQ(csr.items[0].width, 32u);
+  EXPECT_EQ(csr.items[0].first_row, 50u);
 }
 
 TEST(BatchFormats, AMatrixThatIsTooLargeIsNamed) {

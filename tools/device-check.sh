@@ -63,6 +63,8 @@ sanitize() {
       --gtest_filter='DeviceBackend*:DeviceProducts*:-*OfLargeMatrices*' &
     TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
+    check "${tool}_tiles" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/kernels_test" \
+      --gtest_filter='DeviceFormats*' &
     check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
       --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed:-*OnSeveralGpus*' &
   done
@@ -74,7 +76,7 @@ for name in ${CHECKS-tests references sanitizers}; do
       check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*'
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
         --gtest_filter='MatrixProducts*:Batches*:CompareProducts*'
-      check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*'
+      check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*'
       check cg_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*'
       ;;
     references) TESSERA_TEST_BACKEND=cuda check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*' ;;

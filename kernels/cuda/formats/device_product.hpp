@@ -1,5 +1,7 @@
 // A format of kernels/formats in device memory: what its constructor has built, copied.
 #pragma once
+#include <utility>
+
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/formats/sparse_product.hpp"
 
@@ -10,7 +12,8 @@ class DeviceProduct : public SparseProduct<typename Format::Value> {
  public:
   using S = typename Format::Value;
   template <class Input>
-  explicit DeviceProduct(const Input& input) : format_(input) {
+  explicit DeviceProduct(const Input& input) : DeviceProduct(Format(input)) {}
+  explicit DeviceProduct(Format format) : format_(std::move(format)) {
     Format::each_buffer(format_, [](auto& buffer) { buffer = on_device(buffer); });
     if constexpr (OrdersInput<Format>) slots_ = device_buffer<S>(format_.slot_columns.size());
   }

@@ -6,24 +6,17 @@
 
 #include "engine/edge_source.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/mix_bits.hpp"
 #include "partition/run_together.hpp"
 
 namespace tessera {
 namespace {
 
-/// The finaliser of SplitMix64: neighbouring inputs give independent-looking outputs.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
 /// Random numbers of one edge, by counter.
 class EdgeRandom {
  public:
-  EdgeRandom(std::uint64_t seed_hash, std::uint64_t edge) : key_(mix(seed_hash ^ mix(edge))) {}
-  std::uint64_t operator()(std::uint64_t counter) const { return mix(key_ + counter); }
+  EdgeRandom(std::uint64_t seed_hash, std::uint64_t edge) : key_(mix_bits(seed_hash ^ mix_bits(edge))) {}
+  std::uint64_t operator()(std::uint64_t counter) const { return mix_bits(key_ + counter); }
 
  private:
   std::uint64_t key_;
@@ -35,8 +28,8 @@ class Scrambler {
   Scrambler(int scale, std::uint64_t seed_hash)
       : mask_((std::uint64_t{1} << scale) - 1),
         shift_((scale + 1) / 2),
-        factor_(mix(seed_hash) | 1),
-        addend_(mix(seed_hash + 1)) {}
+        factor_(mix_bits(seed_hash) | 1),
+        addend_(mix_bits(seed_hash + 1)) {}
   std::uint32_t operator()(std::uint64_t x) const {
     for (int round = 0; round < 3; ++round) {
       x = (x * factor_ + addend_) & mask_;
@@ -66,7 +59,7 @@ class EdgeMaker {
  public:
   explicit EdgeMaker(const GeneratorOptions& options)
       : options_(options),
-        seed_hash_(mix(options.seed)),
+        seed_hash_(mix_bits(options.seed)),
         scramble_(options.scale, seed_hash_),
         below_a_(threshold(options.a)),
         below_b_(threshold(options.a + options.b)),

@@ -6,18 +6,13 @@
 #include <numeric>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/mix_bits.hpp"
 
 namespace tessera::bench {
 namespace {
 
-/// The finaliser of SplitMix64: random numbers by counter.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix(mix(a) ^ b); }
+/// Random numbers by counter.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix_bits(mix_bits(a) ^ b); }
 /// In (0, 1).
 double unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
@@ -238,7 +233,7 @@ SparseMatrix generate(const StandIn& s, std::uint64_t seed) {
     const EdgeOffset first = matrix.row_offsets[row];
     fill_row(s, row, lengths[row], mix(seed, 2), matrix.col_indices.data() + first);
     for (EdgeOffset k = first; k < first + lengths[row]; ++k)
-      matrix.values[k] = 0.25 + static_cast<double>(mix(k) % 7) / 4;
+      matrix.values[k] = 0.25 + static_cast<double>(mix_bits(k) % 7) / 4;
   }
   return matrix;
 }

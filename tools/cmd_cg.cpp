@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "algorithms/conjugate_gradients.hpp"
+#include "engine/format_choice.hpp"
 #include "engine/io/matrix_reader.hpp"
 #include "engine/io/number_list.hpp"
 #include "engine/matrix_symmetry.hpp"
@@ -32,6 +33,7 @@ class CgCommand : public Command {
   SparseMatrix load(Session& session) const;
   template <class S>
   CgResult solve(const SparseMatrix& matrix, const std::vector<double>& b, Session& session) const;
+  std::string better_format(const SparseMatrix& matrix, bool on_device) const;
   std::vector<double> inverse_diagonal(const SparseMatrix& matrix) const;
   void write_solution(const std::vector<double>& x) const;
   void say_result(const CgResult& result, const SparseMatrix& matrix) const;
@@ -63,15 +65,16 @@ CgCommand::CgCommand()
   options_.count("max-iterations", max_iterations_, 0, 1000000000, "give up after so many steps");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "of the matrix and the vectors");
-  Choices<std::string> formats, better = {{"none", ""}};
+  Choices<std::string> formats, better = {{"none", ""}, {"auto", "auto"}};
   for (const FormatEntry& entry : all_formats())
     if (!entry.needs_device) formats.push_back({entry.name, entry.name});
   better.insert(better.end(), formats.begin(), formats.end());
   add_backend_option(options_, backend_, "device that computes; auto takes a GPU where one answers");
   options_.choice<std::string>("first", first_, formats, "format to begin with (docs/formats.md)");
-  options_.choice<std::string>(
-      "prepare", better_, better,
-      "format that a thread prepares meanwhile; products go on in it once it is there");
+  options_.choice<std::string>("prepare", better_, better,
+                               "format that a thread prepares meanwhile; products go on in it once it is "
+                               "there; auto: the one that row "
+                               "lengths speak for");
   options_.flag("no-overlap", no_overlap_,
                 "prepare before the first step: then every run on a CPU has the same bits");
   options_.group("Output");
@@ -134,6 +137,15 @@ nlohmann::ordered_json formats_json(const OverlappedProduct<S>& product, std::ui
   return json;
 }
 
+/// The format to prepare. Not every form that can be chosen is one of these formats.
+std::string CgCommand::better_format(const SparseMatrix& matrix, bool on_device) const {
+  if (better_ != "auto") return better_;
+  const std::string form = choose_form(row_length_stats(matrix.view()), on_device);
+  const auto formats = all_formats();
+  const auto is_form = [&](const FormatEntry& entry) { return entry.name == form; };
+  return std::any_of(formats.begin(), formats.end(), is_form) ? form : "csr-ell";
+}
+
 template <class S>
 CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>& b, Session& session) const {
   const auto backend = make_backend<S>(backend_);
@@ -141,9 +153,10 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
                                  {"description", backend->description()},
                                  {"precision", sizeof(S) == 4 ? "f32" : "f64"}};
   const std::vector<double> diagonal = inverse_diagonal(matrix);
+  const std::string better = better_format(matrix, !backend->memory_is_host());
   std::optional<OverlappedProduct<S>> product;
   session.timed("pack", [&] {
-    product.emplace(matrix.view(), first_, better_, *backend);
+    product.emplace(matrix.view(), first_, better, *backend);
     if (no_overlap_) product->finish_preparing();
   });
   StepTimes times;
@@ -163,7 +176,7 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
   session.timed("measure", [&] {
     product->finish_preparing();
     if (!general_.report.empty())
-      session.report()["formats"] = formats_json(*product, matrix.num_rows, *backend, first_, better_);
+      session.report()["formats"] = formats_json(*product, matrix.num_rows, *backend, first_, better);
   });
   if (!product->refusal().empty()) log_info(fmt::format("the first format stays: {}", product->refusal()));
   return result;

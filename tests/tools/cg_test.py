@@ -49,6 +49,17 @@ class CgTest(ProgramTest):
         for name in ("prepare_seconds", "first_product_seconds", "prepared_product_seconds"):
             self.assertGreater(formats[name], 0)
 
+    def test_auto_prepares_what_the_rows_speak_for(self):
+        self.write("path.mtx", laplacian(300))  # even rows
+        arguments = ("--backend", "cpu", "--prepare", "auto", "--no-overlap", "--report", "r.json", "-o", "x.txt")
+        self.expect(0, "cg", "path.mtx", *arguments)
+        self.assertEqual(json.loads(self.read("r.json"))["formats"]["prepared"], "sell")
+        star = [f"{i} {i} 400" for i in range(1, 301)] + [f"{i} 1 1" for i in range(2, 301)]
+        self.write("star.mtx", f"%%MatrixMarket matrix coordinate real symmetric\n300 300 {len(star)}\n"
+                   + "\n".join(star) + "\n")
+        self.expect(0, "cg", "star.mtx", *arguments)
+        self.assertEqual(json.loads(self.read("r.json"))["formats"]["prepared"], "csr-balanced")
+
     def test_a_format_that_cannot_be_prepared_is_told(self):
         rows = 3000
         arrow = [f"{i} {i} {2 * rows}" for i in range(1, rows + 1)] + [f"{i} 1 1" for i in range(2, rows + 1)]

@@ -134,7 +134,8 @@ bool read_all(int file, void* data, std::size_t num_bytes) {
 
 /// In a process of its own: METIS takes over signals of the whole process while it works, and jumps out of
 /// them into the thread that called it.
-int cut_in_child(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, std::vector<idx_t>& parts) {
+int cut_in_child(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, unsigned most_seconds,
+                 std::vector<idx_t>& parts) {
   int ends[2];
   if (pipe(ends) != 0)
     throw ResourceError(fmt::format("packet: no pipe to METIS ({})", std::strerror(errno)));
@@ -142,6 +143,8 @@ int cut_in_child(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, 
   if (child == 0) {
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGALRM, SIG_DFL);
+    alarm(most_seconds);
     const int status = cut_here(metis, graph, num_parts, parts);
     const bool sent = write_all(ends[1], &status, sizeof status) &&
                       write_all(ends[1], parts.data(), parts.size() * sizeof(idx_t));
@@ -153,16 +156,20 @@ int cut_in_child(const MetisLibrary& metis, MetisGraph& graph, idx_t num_parts, 
   const bool done = child > 0 && read_all(ends[0], &status, sizeof status) &&
                     read_all(ends[0], parts.data(), parts.size() * sizeof(idx_t));
   close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  int ended = 0;
+  while (child > 0 && waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
   if (child < 0) throw ResourceError(fmt::format("packet: no process for METIS ({})", std::strerror(error)));
+  if (!done && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGALRM)
+    throw ResourceError(fmt::format("packet: METIS has not cut the graph in {} seconds", most_seconds));
   if (!done) throw ResourceError("packet: METIS was ended before it had cut the graph; is memory short?");
   return status;
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num_parts) {
+std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num_parts,
+                                     unsigned most_seconds) {
   static const MetisLibrary metis = load();
   require(a.num_rows == a.num_cols, "a graph that is cut has a square matrix");
   if (a.num_rows > static_cast<std::uint64_t>(std::numeric_limits<idx_t>::max()))
@@ -175,7 +182,7 @@ std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num
       parts[row] = static_cast<idx_t>(row * num_parts / a.num_rows);
     return {parts.begin(), parts.end()};
   }
-  const int status = cut_in_child(metis, graph, static_cast<idx_t>(num_parts), parts);
+  const int status = cut_in_child(metis, graph, static_cast<idx_t>(num_parts), most_seconds, parts);
   if (status != METIS_OK)
     throw ResourceError(
         fmt::format("packet: METIS failed to cut a graph of {} vertices into {} parts (error {})", a.num_rows,
@@ -189,7 +196,7 @@ std::vector<std::uint32_t> cut_graph(const CsrView<double>& a, std::uint64_t num
 
 namespace tessera {
 
-std::vector<std::uint32_t> cut_graph(const CsrView<double>&, std::uint64_t) {
+std::vector<std::uint32_t> cut_graph(const CsrView<double>&, std::uint64_t, unsigned) {
   throw ResourceError(
       "packet: this build has no METIS, which cuts the graph; install Debian's libmetis-dev "
       "and build again");

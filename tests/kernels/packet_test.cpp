@@ -136,5 +136,16 @@ TEST(Packet, RefusalsHaveTheFigures) {
       testing::MatchesRegex("packet would store [89][0-9]+ of 10000 elements outside its [0-9]+ packets.*"));
 }
 
+TEST(Packet, ACutThatTakesTooLongIsGivenUp) {
+  if (!has_metis()) GTEST_SKIP() << "no METIS here";
+  const RandomMatrix a = random_matrix(1, 200000, 200000, 20, false);
+  try {
+    cut_graph(a.view(), 100, 1);
+    ADD_FAILURE() << "METIS was faster than a second";
+  } catch (const ResourceError& error) {
+    EXPECT_STREQ(error.what(), "packet: METIS has not cut the graph in 1 seconds");
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test

@@ -109,8 +109,9 @@ void ComparisonCommand::add_comparison_options() {
   options_.add(
       {.name = "kernel",
        .placeholder = can_choose_ ? "all|auto|NAME,..." : "all|NAME,...",
-       .help = "what to compare: all, or some of " + joined(names_of_(true), ", ") +
-               (can_choose_ ? "; auto: the one that row lengths speak for, alone beside all" : ""),
+       .help =
+           "what to compare: all, or some of " + joined(names_of_(true), ", ") +
+           (can_choose_ ? "; auto: the one that row lengths speak for (given alone: beside all others)" : ""),
        .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");

@@ -80,21 +80,26 @@ class CudaCsr : public CudaMatrix<S> {
       if (length(row) > kSumChunk) long_rows.push_back(row);
     std::sort(long_rows.begin(), long_rows.end(),
               [&](VertexId a, VertexId b) { return length(a) > length(b); });
-    num_of_blocks_ = static_cast<std::uint64_t>(std::count_if(
-        long_rows.begin(), long_rows.end(), [&](VertexId row) { return length(row) > cuda::kMostOfWarp; }));
+    const auto num_over = [&](std::uint64_t limit) {
+      return static_cast<std::uint64_t>(std::count_if(long_rows.begin(), long_rows.end(),
+                                                      [&](VertexId row) { return length(row) > limit; }));
+    };
     long_rows_ = on_device(std::span<const VertexId>(long_rows));
+    deal_ = {.rows = long_rows_.data(),
+             .count = long_rows.size(),
+             .over_warp = num_over(cuda::kMostOfWarp),
+             .over_warp_in_block = num_over(cuda::kMostOfWarpInBlock)};
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    cuda::spmv(device_.view(), {long_rows_.data(), long_rows_.size(), num_of_blocks_}, x.data(), y.data(),
-               num_vectors);
+    cuda::spmv(device_.view(), deal_, x.data(), y.data(), num_vectors);
   }
 
  private:
   CsrMatrix<S> device_;
   Buffer<VertexId> long_rows_;
-  std::uint64_t num_of_blocks_ = 0;
+  cuda::LongRows deal_;
 };
 
 template <class S>

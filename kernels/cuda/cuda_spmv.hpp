@@ -69,15 +69,15 @@ void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const
 template <class S>
 void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector);
 
+/// In a product of one vector a warp sums rows of up to kMostOfWarp elements (its four groups of lanes a
+/// chunk each), in products of several up to kMostOfWarpInBlock; longer ones take a block of threads.
+inline constexpr std::uint64_t kMostOfWarp = 1024, kMostOfWarpInBlock = 4096;
 /// Rows of more than kSumChunk elements, the longest first.
 struct LongRows {
   const VertexId* rows = nullptr;
   std::uint64_t count = 0;
-  std::uint64_t num_of_blocks = 0;  ///< the first, of more than kMostOfWarp elements
+  std::uint64_t over_warp = 0, over_warp_in_block = 0;  ///< how many of them are longer than a warp's
 };
-/// In products of several vectors a warp sums rows of up to this many elements; longer ones take a block of
-/// threads.
-inline constexpr std::uint64_t kMostOfWarp = 4096;
 
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
 template <class S>

@@ -1,5 +1,5 @@
 // The plain CSR product on a device. One vector: eight threads a row of one chunk, each one of the format's
-// accumulators; a block a longer row. Several: a thread a vector, its accumulators in registers.
+// accumulators; a warp or a block a longer row. Several: a thread a vector, its accumulators in registers.
 #include <algorithm>
 
 #include "kernels/cuda/cuda_check.hpp"
@@ -9,17 +9,24 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kThreads = 256, kWarp = 32;
 constexpr unsigned kBlockThreads = 512;  // with several vectors
 constexpr std::uint64_t kMostBlocks = 1u << 20;
 
+/// Blocks whose warps take a long row each.
+__host__ __device__ inline unsigned warp_row_blocks(const LongRows& rows) {
+  return static_cast<unsigned>((rows.count - rows.over_warp + kThreads / kWarp - 1) / (kThreads / kWarp));
+}
+
+/// Rows of up to kSumChunk elements, by the blocks from `first_block` on.
 template <bool kWeighted, class S>
-__global__ void __launch_bounds__(kThreads) multiply(CsrView<S> a, const S* __restrict__ x, double* y) {
+__device__ void multiply_short_rows(const CsrView<S>& a, unsigned first_block, const S* x, double* y) {
+  constexpr unsigned kGroups = kThreads / kSumLanes;
   const unsigned member = threadIdx.x % kSumLanes;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * (kThreads / kSumLanes);
+  const std::uint64_t step = std::uint64_t{gridDim.x - first_block} * kGroups;
   // Whole warps stay together: `first` is the same for the four rows of a warp.
-  const std::uint64_t group = threadIdx.x / kSumLanes, in_warp = group % (32 / kSumLanes);
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * (kThreads / kSumLanes) + group - in_warp;
+  const unsigned group = threadIdx.x / kSumLanes, in_warp = group % (kWarp / kSumLanes);
+  for (std::uint64_t first = std::uint64_t{blockIdx.x - first_block} * kGroups + group - in_warp;
        first < a.num_rows; first += step) {
     const std::uint64_t row = first + in_warp;
     const bool is_row = row < a.num_rows;
@@ -32,17 +39,28 @@ __global__ void __launch_bounds__(kThreads) multiply(CsrView<S> a, const S* __re
   }
 }
 
+/// One vector, in one launch: the first blocks take a row of more than kMostOfWarp each, the next one long
+/// row a warp, the others the short rows.
 template <bool kWeighted, class S>
 __global__ void __launch_bounds__(kThreads)
-    multiply_long(CsrView<S> a, const VertexId* rows, std::uint64_t num_rows, const S* __restrict__ x,
-                  double* y) {
+    multiply(CsrView<S> a, LongRows long_rows, const S* __restrict__ x, double* y) {
   __shared__ double parts[kThreads / kSumLanes];
-  for (std::uint64_t i = blockIdx.x; i < num_rows; i += gridDim.x) {
-    const EdgeOffset begin = a.row_offsets[rows[i]];
-    const double sum = block_row_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0),
-                                                a.row_offsets[rows[i] + 1] - begin, x, parts);
-    if (threadIdx.x == 0) y[rows[i]] = sum;
-  }
+  const unsigned blocks_of_warps = warp_row_blocks(long_rows);
+  const auto num_block_rows = static_cast<unsigned>(long_rows.over_warp);
+  if (blockIdx.x >= num_block_rows + blocks_of_warps)
+    return multiply_short_rows<kWeighted>(a, num_block_rows + blocks_of_warps, x, y);
+  const bool by_block = blockIdx.x < num_block_rows;
+  const std::uint64_t i =
+      by_block ? blockIdx.x
+               : num_block_rows + (blockIdx.x - num_block_rows) * (kThreads / kWarp) + threadIdx.x / kWarp;
+  if (i >= long_rows.count) return;
+  const VertexId row = long_rows.rows[i];
+  const EdgeOffset begin = a.row_offsets[row], length = a.row_offsets[row + 1] - begin;
+  const VertexId* columns = a.col_indices + begin;
+  const S* values = a.values + (kWeighted ? begin : 0);
+  const double sum = by_block ? block_row_sum<kWeighted>(columns, values, length, x, parts)
+                              : warp_row_sum<kWeighted>(columns, values, length, x, threadIdx.x % kWarp);
+  if (threadIdx.x % (by_block ? kThreads : kWarp) == 0) y[row] = sum;
 }
 
 /// thread_chunk_sum with a stride of 1, which reads the next indices while inputs are on their way.
@@ -96,7 +114,7 @@ __device__ void multiply_long_row(const CsrView<S>& a, std::uint64_t row, const 
   }
 }
 
-/// The first num_long blocks take a row each, the others all rows of up to kMostOfWarp elements.
+/// The first num_long blocks take a row each, the others all rows of up to kMostOfWarpInBlock elements.
 template <bool kWeighted, unsigned kLanes, class S>
 __global__ void __launch_bounds__(kBlockThreads)
     multiply_block(CsrView<S> a, const VertexId* long_rows, unsigned num_long, const S* __restrict__ x,
@@ -108,7 +126,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   for (std::uint64_t row = std::uint64_t{blockIdx.x - num_long} * kGroups + threadIdx.x / kLanes;
        row < a.num_rows; row += step) {
     const EdgeOffset begin = a.row_offsets[row], end = a.row_offsets[row + 1];
-    if (end == begin || end - begin > kMostOfWarp) continue;
+    if (end == begin || end - begin > kMostOfWarpInBlock) continue;
     for (unsigned q = threadIdx.x % kLanes; q < num_vectors; q += kLanes) {
       double sum = 0;
       for (EdgeOffset mine = begin; mine < end; mine += kSumChunk)
@@ -120,15 +138,11 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
 }
 
-unsigned num_blocks(std::uint64_t num_threads) {
-  return static_cast<unsigned>(std::min(ceil_div<std::uint64_t>(num_threads, kThreads), kMostBlocks));
-}
-
 template <bool kWeighted, unsigned kLanes, class S>
 void launch_block(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y,
                   unsigned num_vectors) {
   // The longest first: the rest fills up beside them.
-  const auto num_long = static_cast<unsigned>(long_rows.num_of_blocks);
+  const auto num_long = static_cast<unsigned>(long_rows.over_warp_in_block);
   const auto others = std::min(ceil_div<std::uint64_t>(a.num_rows, kBlockThreads / kLanes), kMostBlocks);
   multiply_block<kWeighted, kLanes><<<num_long + static_cast<unsigned>(others), kBlockThreads>>>(
       a, long_rows.rows, num_long, x, y, num_vectors);
@@ -137,10 +151,9 @@ void launch_block(const CsrView<S>& a, const LongRows& long_rows, const S* x, do
 template <bool kWeighted, class S>
 void launch(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y, unsigned num_vectors) {
   if (num_vectors == 1) {
-    multiply<kWeighted><<<num_blocks(a.num_rows * kSumLanes), kThreads>>>(a, x, y);
-    if (long_rows.count > 0)
-      multiply_long<kWeighted>
-          <<<num_blocks(long_rows.count * kThreads), kThreads>>>(a, long_rows.rows, long_rows.count, x, y);
+    const auto num_long = static_cast<unsigned>(long_rows.over_warp) + warp_row_blocks(long_rows);
+    const auto others = std::min(ceil_div<std::uint64_t>(a.num_rows, kThreads / kSumLanes), kMostBlocks);
+    multiply<kWeighted><<<num_long + static_cast<unsigned>(others), kThreads>>>(a, long_rows, x, y);
   } else if (num_vectors <= 8) {
     launch_block<kWeighted, 8>(a, long_rows, x, y, num_vectors);
   } else if (num_vectors <= 16) {

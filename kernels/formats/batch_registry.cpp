@@ -9,6 +9,9 @@
 #ifdef TESSERA_HAVE_CUDA
 #include "kernels/cuda/formats/device_product.hpp"
 #endif
+#ifdef TESSERA_HAVE_CUSPARSE
+#include "kernels/cuda/formats/cusparse_batch.hpp"
+#endif
 
 namespace tessera {
 namespace {
@@ -76,6 +79,10 @@ template <class S>
 std::unique_ptr<SparseProduct<S>> loop_of_vendors(Matrices matrices, bool on_device) {
   return std::make_unique<LoopProduct<S>>("cusparse-csr2", matrices, on_device);
 }
+template <class S>
+std::unique_ptr<SparseProduct<S>> vendors_batch(Matrices matrices, bool) {
+  return cuda::make_cusparse_batch<S>(matrices);
+}
 #endif
 
 constexpr BatchEntry kForms[] = {
@@ -89,6 +96,8 @@ constexpr BatchEntry kForms[] = {
 #ifdef TESSERA_HAVE_CUSPARSE
     {"cusparse-loop", "cuSPARSE CSR_ALG2, matrix after matrix", true, loop_of_vendors<float>,
      loop_of_vendors<double>},
+    {"cusparse-spmm", "cuSPARSE SpMM CSR_ALG1, matrices of one shape at even distances", true,
+     vendors_batch<float>, vendors_batch<double>},
 #endif
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "engine/matrix_product.hpp"
@@ -65,9 +66,31 @@ TEST(BlockDiagonal, HasTheMatricesAfterEachOther) {
   }
 }
 
+/// The form, or null: the vendor's library is not there, is not to be looked into, or takes one shape alone.
+template <class S>
+std::unique_ptr<SparseProduct<S>> batch_of(const BatchEntry& entry, const std::vector<CsrView<double>>& views,
+                                           bool on_device, bool alike) {
+  if (entry.needs_device && (!on_device || std::getenv("TESSERA_TEST_WITHOUT_VENDOR") != nullptr))
+    return nullptr;
+  try {
+    return make_batch<S>(entry, views, on_device);
+  } catch (const ResourceError& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(entry.needs_device) << entry.name << ": " << message;
+    if (!message.starts_with("cuSPARSE cannot be loaded")) {
+      EXPECT_STREQ(entry.name, "cusparse-spmm") << message;
+      EXPECT_FALSE(alike) << message;
+      EXPECT_TRUE(message.starts_with("cusparse-spmm: takes matrices of one shape, and matrix 1 is "))
+          << message;
+    }
+    return nullptr;
+  }
+}
+
 /// On every backend: the kernels of devices have no other test.
 template <class S>
-void expect_products(const std::vector<CsrView<double>>& views, const std::string& backend_name) {
+void expect_products(const std::vector<CsrView<double>>& views, const std::string& backend_name,
+                     bool alike = false) {
   const SparseMatrix all = block_diagonal(views);
   std::vector<double> x(all.num_cols), expected(all.num_rows, 0);
   for (std::size_t c = 0; c < x.size(); ++c) x[c] = 1 + static_cast<double>(c % 3);
@@ -76,9 +99,9 @@ void expect_products(const std::vector<CsrView<double>>& views, const std::strin
       expected[row] += all.values[k] * x[all.col_indices[k]];
   const auto backend = make_backend<S>(backend_name);
   for (const BatchEntry& entry : all_batch_forms()) {
-    if (entry.needs_device) continue;  // the vendor's library may not be there
-    const auto product = with_vectors<S>(make_batch<S>(entry, views, !backend->memory_is_host()),
-                                         all.num_rows, all.num_cols, *backend);
+    auto form = batch_of<S>(entry, views, !backend->memory_is_host(), alike);
+    if (form == nullptr) continue;
+    const auto product = with_vectors<S>(std::move(form), all.num_rows, all.num_cols, *backend);
     product->set_x(x);
     for (int run = 0; run < 2; ++run) product->run();
     const std::vector<double> y = product->y();
@@ -105,12 +128,30 @@ TEST(Batches, OfOddShapesAreProductsWithTheBlockDiagonal) {
   no_elements.row_offsets = {0, 0, 0, 0};
   // The widest do not fit into shared memory.
   const RandomMatrix wide = random_matrix(1, 50, 20000, 20, true), tall = random_matrix(2, 200, 17, 5, true),
-                     pattern = random_matrix(3, 300, 50000, 9, false);
+                     pattern = random_matrix(3, 300, 50000, 9, false),
+                     long_rows = random_matrix(4, 70, 6000, 300, true);  // several stages of csr-scalar
   const std::vector<CsrView<double>> views = {tall.view(),        empty.view(),   wide.view(),
-                                              no_elements.view(), pattern.view(), tall.view()};
+                                              no_elements.view(), pattern.view(), long_rows.view(),
+                                              tall.view()};
   for (const std::string& name : tested_backends()) {
     expect_products<float>(views, name);
     expect_products<double>(views, name);
+  }
+}
+
+TEST(Batches, OfOneShapeAreProductsWithTheBlockDiagonal) {
+  // As many elements, at other places and with other values.
+  RandomMatrix one = random_matrix(1, 80, 90, 7, true), other = one;
+  for (VertexId& column : other.col_indices) column = 89 - column;
+  for (std::uint64_t row = 0; row < 80; ++row) {
+    const auto begin = static_cast<std::ptrdiff_t>(other.row_offsets[row]),
+               end = static_cast<std::ptrdiff_t>(other.row_offsets[row + 1]);
+    std::reverse(other.col_indices.begin() + begin, other.col_indices.begin() + end);
+  }
+  for (double& value : other.values) value += 1;
+  for (const std::string& name : tested_backends()) {
+    expect_products<float>({one.view(), other.view(), one.view()}, name, true);
+    expect_products<double>({one.view(), other.view(), one.view()}, name, true);
   }
 }
 

@@ -9,8 +9,10 @@ namespace tessera {
 namespace cuda {
 namespace {
 
-/// Shared memory that a block of any kernel may have without being asked for more.
-constexpr std::uint32_t kSharedBytes = 48 << 10;
+/// Shared memory that a block of any kernel may have without being asked for more; csr-scalar stages products
+/// in some of it.
+constexpr std::uint32_t kSharedBytes = 48 << 10, kStageBytes = 16 << 10;
+constexpr std::uint32_t kStagedInputBytes = kSharedBytes - kStageBytes;
 constexpr unsigned kWarps = kBlockThreads / kWarpThreads;
 
 template <class S>
@@ -21,12 +23,21 @@ struct Arrays {
   const S* values;
 };
 
-/// The input of this block's matrix: in shared memory after this, or where it is.
+/// Where product k of a stage lies: rows of 32 elements begin in banks of their own.
 template <class S>
+struct Stage {
+  static constexpr std::uint32_t kSize = kStageBytes / sizeof(S) * 32 / 33;
+  static_assert((kSize + kSize / 32) * sizeof(S) <= kStageBytes);
+  S products[kSize + kSize / 32];
+  __device__ S& operator[](std::uint32_t k) { return products[k + k / 32]; }
+};
+
+/// The input of this block's matrix: in shared memory after this, or where it is.
+template <std::uint32_t kInputBytes = kSharedBytes, class S>
 __device__ const S* input_of(const BatchItem& item, const S* x) {
   extern __shared__ __align__(16) unsigned char memory[];
   const S* mine = x + item.first_col;
-  if (item.num_cols > kSharedBytes / sizeof(S)) return mine;
+  if (item.num_cols > kInputBytes / sizeof(S)) return mine;
   S* shared = reinterpret_cast<S*>(memory);
   for (std::uint32_t i = threadIdx.x; i < item.num_cols; i += kBlockThreads) shared[i] = mine[i];
   __syncthreads();
@@ -49,6 +60,35 @@ __device__ void multiply_rows(const Arrays<S>& a, const BatchItem& item, const S
         sum += values[k] * x[columns[k]];
     sum = add_neighbours<kThreads>(sum);
     if (lane == 0 && row < item.num_rows) y[row] = sum;
+  }
+}
+
+/// A thread a row. All threads read the elements of these rows side by side and leave the products in shared
+/// memory, from where the row's thread adds its own.
+template <class S>
+__global__ void __launch_bounds__(kBlockThreads)
+    multiply_csr_scalar(Arrays<S> a, const S* __restrict__ x, S* y) {
+  __shared__ Stage<S> stage;
+  const BatchItem item = a.items[blockIdx.x];
+  const S* input = input_of<kStagedInputBytes>(item, x);
+  const std::uint32_t* offsets = a.row_offsets + item.first_offset;
+  const std::uint16_t* columns = a.col_indices + item.first_element;
+  const S* values = a.values + item.first_element;
+  for (std::uint32_t base = 0; base < item.num_rows; base += kBlockThreads) {
+    const std::uint32_t row = base + threadIdx.x;
+    const std::uint32_t begin = offsets[min(row, item.num_rows)], end = offsets[min(row + 1, item.num_rows)];
+    const std::uint32_t last = offsets[min(base + kBlockThreads, item.num_rows)];
+    S sum = 0;
+    for (std::uint32_t from = offsets[base]; from < last; from += Stage<S>::kSize) {
+      const std::uint32_t to = min(last, from + Stage<S>::kSize);
+      __syncthreads();  // the stage before has been read
+#pragma unroll 8
+      for (std::uint32_t k = from + threadIdx.x; k < to; k += kBlockThreads)
+        stage[k - from] = values[k] * input[columns[k]];
+      __syncthreads();
+      for (std::uint32_t k = max(begin, from); k < min(end, to); ++k) sum += stage[k - from];
+    }
+    if (row < item.num_rows) y[item.first_row + row] = sum;
   }
 }
 
@@ -137,9 +177,9 @@ __global__ void __launch_bounds__(kBlockThreads) multiply_ell(Arrays<S> a, const
 
 template <class S, class Kernel>
 void launch(const Kernel& kernel, std::size_t num_items, std::uint64_t num_columns, const Arrays<S>& arrays,
-            const S* x, S* y) {
+            const S* x, S* y, std::uint32_t input_bytes = kSharedBytes) {
   if (num_items == 0) return;
-  const std::uint64_t bytes = std::min<std::uint64_t>(kSharedBytes, num_columns * sizeof(S));
+  const std::uint64_t bytes = std::min<std::uint64_t>(input_bytes, num_columns * sizeof(S));
   kernel<<<static_cast<unsigned>(num_items), kBlockThreads, bytes>>>(arrays, x, y);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
@@ -154,7 +194,8 @@ Arrays<S> arrays_of(const BatchCsr<S>& a) {
 
 template <class S>
 void multiply_on_device(const BatchCsrScalar<S>& a, const S* x, S* y) {
-  cuda::launch(cuda::multiply_csr<1, S>, a.items.size(), a.num_columns, cuda::arrays_of<S>(a), x, y);
+  cuda::launch(cuda::multiply_csr_scalar<S>, a.items.size(), a.num_columns, cuda::arrays_of<S>(a), x, y,
+               cuda::kStagedInputBytes);
 }
 template <class S>
 void multiply_on_device(const BatchCsrVector<S>& a, const S* x, S* y) {

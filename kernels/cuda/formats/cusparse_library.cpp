@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "kernels/base/error.hpp"
 
 namespace tessera::cuda {
@@ -34,6 +36,14 @@ CusparseLibrary load() {
   find(library, "cusparseSpMV_bufferSize", functions.buffer_size);
   find(library, "cusparseSpMV_preprocess", functions.preprocess);
   find(library, "cusparseSpMV", functions.multiply);
+  find(library, "cusparseCsrSetStridedBatch", functions.set_matrix_batch);
+  find(library, "cusparseCreateDnMat", functions.create_dense);
+  find(library, "cusparseDestroyDnMat", functions.destroy_dense);
+  find(library, "cusparseDnMatSetStridedBatch", functions.set_dense_batch);
+  find(library, "cusparseDnMatSetValues", functions.set_dense_values);
+  find(library, "cusparseSpMM_bufferSize", functions.dense_buffer_size);
+  find(library, "cusparseSpMM_preprocess", functions.dense_preprocess);
+  find(library, "cusparseSpMM", functions.multiply_dense);
   return functions;
 }
 
@@ -47,6 +57,21 @@ const CusparseLibrary& cusparse() {
 void check_cusparse(cusparseStatus_t status, const char* call) {
   if (status != CUSPARSE_STATUS_SUCCESS)
     throw ResourceError(fmt::format("cuSPARSE: {}: {}", call, cusparse().error_string(status)));
+}
+
+cusparseHandle_t cusparse_handle() {
+  static const cusparseHandle_t handle = [] {
+    cusparseHandle_t made = nullptr;
+    TESSERA_CUSPARSE_CALL(create(&made));
+    return made;
+  }();
+  return handle;
+}
+
+std::int32_t cusparse_int(std::uint64_t size) {
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+    throw ResourceError(fmt::format("cuSPARSE is given 32-bit numbers, which do not reach {}", size));
+  return static_cast<std::int32_t>(size);
 }
 
 }  // namespace tessera::cuda

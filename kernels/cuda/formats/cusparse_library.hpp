@@ -2,6 +2,8 @@
 #pragma once
 #include <cusparse.h>
 
+#include <cstdint>
+
 namespace tessera::cuda {
 
 /// Its functions that are used here, under their names without "cusparse".
@@ -18,6 +20,14 @@ struct CusparseLibrary {
   decltype(&cusparseSpMV_bufferSize) buffer_size;
   decltype(&cusparseSpMV_preprocess) preprocess;
   decltype(&cusparseSpMV) multiply;
+  decltype(&cusparseCsrSetStridedBatch) set_matrix_batch;
+  decltype(&cusparseCreateDnMat) create_dense;
+  decltype(&cusparseDestroyDnMat) destroy_dense;
+  decltype(&cusparseDnMatSetStridedBatch) set_dense_batch;
+  decltype(&cusparseDnMatSetValues) set_dense_values;
+  decltype(&cusparseSpMM_bufferSize) dense_buffer_size;
+  decltype(&cusparseSpMM_preprocess) dense_preprocess;
+  decltype(&cusparseSpMM) multiply_dense;
 };
 
 /// Throws ResourceError with the loader's words when the library is not there.
@@ -25,5 +35,11 @@ const CusparseLibrary& cusparse();
 
 /// Throws ResourceError "cuSPARSE: CALL: reason".
 void check_cusparse(cusparseStatus_t status, const char* call);
+#define TESSERA_CUSPARSE_CALL(call) ::tessera::cuda::check_cusparse((::tessera::cuda::cusparse().call), #call)
+
+/// One of the process, for its default stream; never given back.
+cusparseHandle_t cusparse_handle();
+/// Sizes are given to the library as 32-bit numbers: throws ResourceError for one that is larger.
+std::int32_t cusparse_int(std::uint64_t size);
 
 }  // namespace tessera::cuda

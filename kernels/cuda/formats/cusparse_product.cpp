@@ -1,16 +1,11 @@
 #include "kernels/cuda/formats/cusparse_product.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/formats/cusparse_library.hpp"
-
-#define TESSERA_CUSPARSE_CALL(call) ::tessera::cuda::check_cusparse((cusparse().call), #call)
 
 namespace tessera::cuda {
 namespace {
@@ -30,12 +25,6 @@ struct Arrays {
 
 constexpr std::uint64_t kSliceRows = 32;
 
-std::int32_t checked_int(std::uint64_t size) {
-  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-    throw ResourceError(fmt::format("cuSPARSE is given 32-bit numbers, which do not reach {}", size));
-  return static_cast<std::int32_t>(size);
-}
-
 /// Slices of rows in order, column by column; columns of padding are -1.
 template <class S>
 void slice_rows(const CsrView<double>& a, Arrays<S>& arrays) {
@@ -48,7 +37,7 @@ void slice_rows(const CsrView<double>& a, Arrays<S>& arrays) {
       width = std::max(width, row_length(a, row));
     size += width * kSliceRows;
     checked_padding("cusparse-sell", size, a.num_nonzeros());
-    arrays.rows[slice + 1] = checked_int(size);
+    arrays.rows[slice + 1] = cusparse_int(size);
   }
   arrays.columns.assign(size, -1);
   arrays.values.assign(size, S{0});
@@ -76,30 +65,20 @@ Arrays<S> arrays_of(CusparseKind kind, const CsrView<double>& a) {
   return arrays;
 }
 
-/// One of the process, for its default stream; never given back.
-cusparseHandle_t shared_handle() {
-  static const cusparseHandle_t handle = [] {
-    cusparseHandle_t made = nullptr;
-    TESSERA_CUSPARSE_CALL(create(&made));
-    return made;
-  }();
-  return handle;
-}
-
 template <class S>
 class CusparseProduct : public SparseProduct<S> {
  public:
   CusparseProduct(CusparseKind kind, const CsrView<double>& a) : algorithm_(algorithm_of(kind)) {
-    checked_int(a.num_nonzeros());
-    checked_int(a.num_rows);
-    checked_int(a.num_cols);
+    cusparse_int(a.num_nonzeros());
+    cusparse_int(a.num_rows);
+    cusparse_int(a.num_cols);
     num_rows_ = a.num_rows;
     if (a.num_nonzeros() == 0) return;
     const Arrays<S> arrays = arrays_of<S>(kind, a);
     rows_ = on_device(std::span<const std::int32_t>(arrays.rows));
     columns_ = on_device(std::span<const std::int32_t>(arrays.columns));
     values_ = on_device(std::span<const S>(arrays.values));
-    handle_ = shared_handle();
+    handle_ = cusparse_handle();
     try {
       create_matrix(kind, a);
       prepare(a);

@@ -68,38 +68,40 @@ class CudaTileComposite : public CudaMatrix<S> {
 template <class S>
 class CudaCsr : public CudaMatrix<S> {
  public:
-  explicit CudaCsr(CsrMatrix<S> host) {
+  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) {
+    const auto length = [&](VertexId row) { return host.row_offsets[row + 1] - host.row_offsets[row]; };
+    std::vector<VertexId> long_rows;
+    for (VertexId row = 0; row < host.num_rows; ++row)
+      if (length(row) > cuda::kMostOfWarp) long_rows.push_back(row);
+    std::sort(long_rows.begin(), long_rows.end(),
+              [&](VertexId a, VertexId b) { return length(a) > length(b); });
+    const std::vector<cuda::RowBlock> blocks = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.row_offsets = on_device(host.row_offsets);
     device_.col_indices = on_device(host.col_indices);
     device_.values = on_device(host.values);
-    const auto length = [&](VertexId row) { return host.row_offsets[row + 1] - host.row_offsets[row]; };
-    std::vector<VertexId> long_rows;
-    for (VertexId row = 0; row < host.num_rows; ++row)
-      if (length(row) > kSumChunk) long_rows.push_back(row);
-    std::sort(long_rows.begin(), long_rows.end(),
-              [&](VertexId a, VertexId b) { return length(a) > length(b); });
-    const auto num_over = [&](std::uint64_t limit) {
-      return static_cast<std::uint64_t>(std::count_if(long_rows.begin(), long_rows.end(),
-                                                      [&](VertexId row) { return length(row) > limit; }));
-    };
     long_rows_ = on_device(std::span<const VertexId>(long_rows));
-    deal_ = {.rows = long_rows_.data(),
-             .count = long_rows.size(),
-             .over_warp = num_over(cuda::kMostOfWarp),
-             .over_warp_in_block = num_over(cuda::kMostOfWarpInBlock)};
+    blocks_ = on_device(std::span<const cuda::RowBlock>(blocks));
+    deal_ = {.blocks = blocks_.data(),
+             .num_blocks = static_cast<unsigned>(blocks.size() - 1),
+             .long_rows = long_rows_.data(),
+             .num_long = static_cast<unsigned>(long_rows.size())};
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    cuda::spmv(device_.view(), deal_, x.data(), y.data(), num_vectors);
+    if (num_vectors == 1)
+      cuda::spmv(device_.view(), deal_, x.data(), y.data());
+    else
+      cuda::spmv_block(device_.view(), deal_, x.data(), y.data(), num_vectors);
   }
 
  private:
   CsrMatrix<S> device_;
   Buffer<VertexId> long_rows_;
-  cuda::LongRows deal_;
+  Buffer<cuda::RowBlock> blocks_;
+  cuda::CsrDeal deal_;
 };
 
 template <class S>
@@ -161,7 +163,7 @@ class CudaBackend : public Backend<S> {
     return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
-    return std::make_unique<CudaCsr<S>>(std::move(matrix));
+    return std::make_unique<CudaCsr<S>>(std::move(matrix), num_multiprocessors());
   }
 
   void clear_bytes(void* data, std::size_t num_bytes) override {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/csr_view.hpp"
+#include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/tile_composite_view.hpp"
 
@@ -69,18 +70,22 @@ void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const
 template <class S>
 void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector);
 
-/// In a product of one vector a warp sums rows of up to kMostOfWarp elements (its four groups of lanes a
-/// chunk each), in products of several up to kMostOfWarpInBlock; longer ones take a block of threads.
-inline constexpr std::uint64_t kMostOfWarp = 1024, kMostOfWarpInBlock = 4096;
-/// Rows of more than kSumChunk elements, the longest first.
-struct LongRows {
-  const VertexId* rows = nullptr;
-  std::uint64_t count = 0;
-  std::uint64_t over_warp = 0, over_warp_in_block = 0;  ///< how many of them are longer than a warp's
+/// In products of several vectors a warp sums rows of up to this many elements; longer ones take a block of
+/// threads.
+inline constexpr std::uint64_t kMostOfWarp = 4096;
+/// How a CSR matrix is dealt, in device memory.
+struct CsrDeal {
+  const RowBlock* blocks = nullptr;  ///< num_blocks and one more
+  unsigned num_blocks = 0;
+  const VertexId* long_rows = nullptr;  ///< of more than kMostOfWarp elements, the longest first
+  unsigned num_long = 0;
 };
 
+/// y: num_rows, overwritten.
+template <class S>
+void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
 template <class S>
-void spmv(const CsrView<S>& a, const LongRows& long_rows, const S* x, double* y, unsigned num_vectors);
+void spmv_block(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y, unsigned num_vectors);
 
 }  // namespace tessera::cuda

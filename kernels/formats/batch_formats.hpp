@@ -37,13 +37,16 @@ Buffer<BatchItem> batch_items(std::span<const CsrView<double>> matrices,
 /// end. Items say where their matrices lie, so their own order is free.
 void put_largest_first(Buffer<BatchItem>& items);
 
+/// A matrix begins at a multiple of so many elements, which a device reads at once.
+inline constexpr std::uint64_t kBatchAlignment = 4;
+
 template <class S>
 struct BatchCsr {
   using Value = S;
   std::uint64_t num_columns = 0;  ///< of the widest matrix
   Buffer<BatchItem> items;
   Buffer<std::uint32_t> row_offsets;  ///< num_rows + 1 a matrix
-  Buffer<std::uint16_t> col_indices;
+  Buffer<std::uint16_t> col_indices;  ///< up to a multiple of kBatchAlignment, as the values: 0 is padding
   Buffer<S> values;
 
   explicit BatchCsr(std::span<const CsrView<double>> matrices) : num_columns(most_columns(matrices)) {
@@ -54,7 +57,8 @@ struct BatchCsr {
     for (std::size_t i = 0; i < items.size(); ++i) {
       items[i].first_offset = num_offsets;
       num_offsets += items[i].num_rows + 1;
-      num_elements += items[i].num_elements;
+      items[i].first_element = num_elements;
+      num_elements += ceil_div<std::uint64_t>(items[i].num_elements, kBatchAlignment) * kBatchAlignment;
       const std::uint64_t mean = items[i].num_rows == 0 ? 0 : items[i].num_elements / items[i].num_rows;
       items[i].width = 1;
       while (items[i].width < 32 && 2 * items[i].width <= mean) items[i].width *= 2;
@@ -83,6 +87,10 @@ struct BatchCsr {
     for (std::uint64_t k = 0; k < item.num_elements; ++k) {
       col_indices[item.first_element + k] = static_cast<std::uint16_t>(a.col_indices[a.row_offsets[0] + k]);
       values[item.first_element + k] = element_value<S>(a, a.row_offsets[0] + k);
+    }
+    for (std::uint64_t k = item.num_elements; k % kBatchAlignment != 0; ++k) {
+      col_indices[item.first_element + k] = 0;
+      values[item.first_element + k] = 0;
     }
   }
 };

@@ -195,19 +195,20 @@ TYPED_TEST(DeviceProducts, HaveTheBitsOfTheCpu) {
   for (const ProductShape& shape :
        {ProductShape{3000, 5000, 20, false, 512, 1000}, ProductShape{3000, 5000, 20, true, 511, 777},
         ProductShape{1, 40, 5, false, 8, 100}, ProductShape{40, 1, 1, false, 8, 2},
+        ProductShape{30000, 700, 2, false, 512, 1000}, ProductShape{30000, 700, 2, true, 512, 1000},
         ProductShape{9, 20000, 3000, true, full, full}})
     this->expect_the_bits_of_the_cpu(shape);
 }
 
-/// Where blocks of vectors change hands: chunks, rows of a warp and of a block, groups of threads of a vector
-/// each.
+/// Where products change hands: chunks, rows of a warp and of a block, staged ones and others, groups of
+/// threads of a vector each.
 TYPED_TEST(DeviceProducts, OfRowsAndBlocksOfAllSizesHaveTheBitsOfTheCpu) {
   const std::uint32_t full = this->device_->tiling_limits().tile_columns;
   for (const bool weighted : {false, true}) {
     RandomMatrix a;
     a.num_cols = 40000;
     a.row_offsets.push_back(0);
-    for (const std::uint64_t length : {0, 1, 7, 8, 255, 4097, 0, 256, 257, 4096, 600, 17000}) {
+    for (const std::uint64_t length : {0, 1, 7, 8, 255, 4097, 0, 256, 257, 4096, 600, 17000, 2048, 2049, 3}) {
       for (std::uint64_t k = 0; k < length; ++k)
         a.col_indices.push_back(static_cast<VertexId>(k * 2 + length % 7));
       a.row_offsets.push_back(a.col_indices.size());

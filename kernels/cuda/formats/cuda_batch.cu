@@ -23,13 +23,27 @@ struct Arrays {
   const S* values;
 };
 
-/// Where product k of a stage lies: rows of 32 elements begin in banks of their own.
+constexpr unsigned kFour = kBatchAlignment;
+struct alignas(8) FourColumns {
+  std::uint16_t column[kFour];
+};
+template <class S>
+struct alignas(16) FourValues {
+  S value[kFour];
+};
+
+/// Products in shared memory, four side by side; rows as long as there are banks do not all begin in one.
 template <class S>
 struct Stage {
-  static constexpr std::uint32_t kSize = kStageBytes / sizeof(S) * 32 / 33;
-  static_assert((kSize + kSize / 32) * sizeof(S) <= kStageBytes);
-  S products[kSize + kSize / 32];
-  __device__ S& operator[](std::uint32_t k) { return products[k + k / 32]; }
+  static constexpr std::uint32_t kBanks = 128 / sizeof(S), kGap = 16 / sizeof(S);
+  static constexpr std::uint32_t kSize = kStageBytes / sizeof(S) / (kBanks + kGap) * kBanks;
+  __device__ static std::uint32_t place_of(std::uint32_t k) { return k + k / kBanks * kGap; }
+  __device__ S operator[](std::uint32_t k) const { return products[place_of(k)]; }
+  /// k: a multiple of four.
+  __device__ void put(std::uint32_t k, const FourValues<S>& four) {
+    *reinterpret_cast<FourValues<S>*>(products + place_of(k)) = four;
+  }
+  alignas(16) S products[kSize + kSize / kBanks * kGap];
 };
 
 /// The input of this block's matrix: in shared memory after this, or where it is.
@@ -72,19 +86,24 @@ __global__ void __launch_bounds__(kBlockThreads)
   const BatchItem item = a.items[blockIdx.x];
   const S* input = input_of<kStagedInputBytes>(item, x);
   const std::uint32_t* offsets = a.row_offsets + item.first_offset;
-  const std::uint16_t* columns = a.col_indices + item.first_element;
-  const S* values = a.values + item.first_element;
+  const auto* columns = reinterpret_cast<const FourColumns*>(a.col_indices + item.first_element);
+  const auto* values = reinterpret_cast<const FourValues<S>*>(a.values + item.first_element);
   for (std::uint32_t base = 0; base < item.num_rows; base += kBlockThreads) {
     const std::uint32_t row = base + threadIdx.x;
     const std::uint32_t begin = offsets[min(row, item.num_rows)], end = offsets[min(row + 1, item.num_rows)];
     const std::uint32_t last = offsets[min(base + kBlockThreads, item.num_rows)];
     S sum = 0;
-    for (std::uint32_t from = offsets[base]; from < last; from += Stage<S>::kSize) {
+    for (std::uint32_t from = offsets[base] / kFour * kFour; from < last; from += Stage<S>::kSize) {
       const std::uint32_t to = min(last, from + Stage<S>::kSize);
       __syncthreads();  // the stage before has been read
-#pragma unroll 8
-      for (std::uint32_t k = from + threadIdx.x; k < to; k += kBlockThreads)
-        stage[k - from] = values[k] * input[columns[k]];
+#pragma unroll 4
+      for (std::uint32_t k = from + kFour * threadIdx.x; k < to; k += kFour * kBlockThreads) {
+        const FourColumns column = columns[k / kFour];
+        FourValues<S> product = values[k / kFour];
+#pragma unroll
+        for (unsigned j = 0; j < kFour; ++j) product.value[j] *= input[column.column[j]];
+        stage.put(k - from, product);
+      }
       __syncthreads();
       for (std::uint32_t k = max(begin, from); k < min(end, to); ++k) sum += stage[k - from];
     }

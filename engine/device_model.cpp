@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/tile_composite_view.hpp"
-
 namespace tessera {
 namespace {
 
@@ -12,6 +10,8 @@ namespace {
 constexpr double kCacheBytes = 40e6;
 /// Padding of rows to words and slices; seen: 0.12 to 0.25.
 constexpr double kPadding = 1.2;
+/// A row of the product.
+constexpr double kSumBytes = 8;
 /// A message's place in its bin, and its share of slices.
 constexpr double kMessageIndexBytes = 3;
 
@@ -36,9 +36,9 @@ Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
 
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
-  const double has_long_rows = work.longest_row > kSumChunk ? 1 : 0;
-  return {1, has_long_rows, cached * work.num_nonzeros, (1 - cached) * work.num_nonzeros,
-          predict_device_csr_bytes(work) + 12 * work.num_rows};
+  const double far = work.num_nonzeros - work.num_near;
+  return {1, work.num_near, cached * far, (1 - cached) * far,
+          predict_device_csr_bytes(work) + kSumBytes * work.num_rows};
 }
 
 Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {
@@ -80,7 +80,8 @@ double predict_messages_bytes(const DeviceWork& work) {
 }
 
 double predict_device_csr_bytes(const DeviceWork& work) {
-  return 4 * work.num_nonzeros + value_bytes_of_elements(work) + 8 * work.num_rows;
+  constexpr double kRowBytes = 10;  // where it begins, in the matrix and in its block
+  return 4 * work.num_nonzeros + value_bytes_of_elements(work) + kRowBytes * work.num_rows;
 }
 
 }  // namespace tessera

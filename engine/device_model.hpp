@@ -7,10 +7,17 @@
 
 namespace tessera {
 
+/// An element is near when its column is no further from its row than this: rows that follow each other
+/// gather such inputs from the same few cache lines.
+inline constexpr std::uint64_t kNearColumns = 8192;
+inline bool is_near(std::uint64_t row, std::uint64_t column) {
+  return column + kNearColumns >= row && column <= row + kNearColumns;
+}
+
 /// Of the whole matrix.
 struct DeviceWork {
   double num_rows = 0, num_columns = 0, num_nonzeros = 0;
-  double longest_row = 0;
+  double num_near = 0;      ///< elements that are near, rows and columns as given
   double num_messages = 0;  ///< non-empty (row, tile) pairs
   double value_bytes = 4;   ///< of x and messages
   bool weighted = false;

@@ -56,14 +56,22 @@ struct TuneGraph {
   GeneratorKind kind;
   int scale;
   double edge_factor;
+  std::uint64_t num_copies = 1;  ///< side by side
 };
+
+/// Copies of small graphs have all ends near.
+constexpr int kCopiedScale = 12;
 
 std::vector<TuneGraph> graphs_to_measure(const DeviceTuneOptions& options) {
   std::vector<TuneGraph> graphs;
   for (int scale = options.smallest_scale; scale <= options.largest_scale; scale += 3)
     for (const double edge_factor : {4.0, 16.0, 48.0})
       for (const GeneratorKind kind : {GeneratorKind::rmat, GeneratorKind::uniform})
-        if (std::ldexp(edge_factor, scale) <= kMostEdges) graphs.push_back({kind, scale, edge_factor});
+        if (std::ldexp(edge_factor, scale) <= kMostEdges) {
+          graphs.push_back({kind, scale, edge_factor});
+          if (scale > kCopiedScale)
+            graphs.push_back({kind, kCopiedScale, edge_factor, std::uint64_t{1} << (scale - kCopiedScale)});
+        }
   return graphs;
 }
 
@@ -72,6 +80,15 @@ void add_weights(Graph& graph) {
   graph.weighted = true;
   graph.weights = Buffer<double>(graph.col_indices.size());
   std::fill(graph.weights.begin(), graph.weights.end(), 1.5);
+}
+
+double count_near(const Graph& graph) {
+  std::uint64_t near = 0;
+#pragma omp parallel for schedule(static) reduction(+ : near)
+  for (std::uint64_t row = 0; row < graph.num_vertices; ++row)
+    for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e)
+      near += is_near(row, graph.col_indices[e]);
+  return static_cast<double>(near);
 }
 
 class DeviceTune {
@@ -118,12 +135,11 @@ class DeviceTune {
   }
   template <class S>
   DeviceWork work_of(const Graph& graph, const SpmvOperator<S>& op) const {
-    const std::vector<std::uint64_t> rows = in_degrees(graph, comm_);
     const auto size = static_cast<double>(graph.num_vertices);
     return {.num_rows = size,
             .num_columns = size,
             .num_nonzeros = static_cast<double>(graph.num_edges),
-            .longest_row = static_cast<double>(*std::max_element(rows.begin(), rows.end())),
+            .num_near = count_near(graph),
             .num_messages = static_cast<double>(op.stats().num_row_pieces),
             .value_bytes = sizeof(S),
             .weighted = graph.weighted};
@@ -168,6 +184,7 @@ DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, cons
     const GeneratorOptions generator{
         .kind = graphs[i].kind, .scale = graphs[i].scale, .edge_factor = graphs[i].edge_factor};
     Graph graph = build_graph(generate_edges(generator, *comm), {}, *comm);
+    if (graphs[i].num_copies > 1) graph = side_by_side(graph, graphs[i].num_copies);
     tune.measure(graph, f32);
     tune.measure(graph, f64);
     if (static_cast<double>(graph.num_edges) <= kMostWeights) {

@@ -21,4 +21,7 @@ Graph transposed(const Graph& graph, Communicator& comm);
 /// is its own reverse and stays once).
 Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm);
 
+/// Every vertex and edge `count` times, copies one after the other; without labels. On one rank.
+Graph side_by_side(const Graph& graph, std::uint64_t count);
+
 }  // namespace tessera

@@ -1,6 +1,10 @@
-// Graphs made of graphs: every edge turned round, or in both directions (declared in graph_builder.hpp).
+// Graphs made of graphs: every edge turned round, or in both directions, or copies (declared in
+// graph_builder.hpp).
+#include <algorithm>
+
 #include "engine/graph_builder.hpp"
 #include "engine/graph_rows.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
@@ -38,6 +42,28 @@ Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm)
   Graph result = remade(graph, {.undirected = true}, duplicates, comm);
   result.facts.undirected = true;
   return result;
+}
+
+Graph side_by_side(const Graph& graph, std::uint64_t count) {
+  const std::uint64_t n = graph.num_vertices, num_edges = graph.num_edges;
+  if (checked_mul(n, count) > kNoVertex) throw ResourceError("the copies have more than 2^32 vertices");
+  Graph all;
+  all.num_vertices = all.num_local_rows = n * count;
+  all.num_edges = checked_mul(num_edges, count);
+  all.weighted = graph.weighted;
+  all.row_offsets = Buffer<EdgeOffset>(n * count + 1);
+  all.col_indices = Buffer<VertexId>(all.num_edges);
+  if (graph.weighted) all.weights = Buffer<double>(all.num_edges);
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t c = 0; c < count; ++c) {
+    for (std::uint64_t v = 0; v < n; ++v) all.row_offsets[c * n + v] = c * num_edges + graph.row_offsets[v];
+    for (std::uint64_t e = 0; e < num_edges; ++e)
+      all.col_indices[c * num_edges + e] = static_cast<VertexId>(graph.col_indices[e] + c * n);
+    if (graph.weighted)
+      std::copy(graph.weights.begin(), graph.weights.end(), all.weights.data() + c * num_edges);
+  }
+  all.row_offsets[n * count] = all.num_edges;
+  return all;
 }
 
 }  // namespace tessera

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/device_model.hpp"
+
 namespace tessera {
 namespace {
 
@@ -28,34 +30,36 @@ bool is_sampled(std::uint64_t row, std::uint64_t step) {
 }
 
 struct LocalCount {
-  std::uint64_t pieces = 0;
+  std::uint64_t pieces = 0, near = 0;
   EdgeOffset num_edges = 0;
 };
 
 /// Of this rank's sampled rows.
 LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
   const std::vector<std::uint32_t> tiles = tile_of_column(columns);
-  std::uint64_t pieces = 0;
+  std::uint64_t pieces = 0, near = 0;
   EdgeOffset num_edges = 0;
   const std::size_t num_tiles = columns.tiles.size();
   std::vector<std::uint64_t> last_rows(num_tiles * static_cast<std::size_t>(omp_get_max_threads()),
                                        ~std::uint64_t{0});
-#pragma omp parallel reduction(+ : pieces, num_edges)
+#pragma omp parallel reduction(+ : pieces, near, num_edges)
   {
     std::uint64_t* const last_row =
         last_rows.data() + num_tiles * static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic, 16384)
     for (std::uint64_t row = 0; row < graph.num_local_rows; ++row) {
-      if (!is_sampled(graph.first_row + row, step)) continue;
+      const std::uint64_t global_row = graph.first_row + row;
+      if (!is_sampled(global_row, step)) continue;
       num_edges += graph.row_offsets[row + 1] - graph.row_offsets[row];
       for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e) {
         std::uint64_t& last = last_row[tiles[graph.col_indices[e]]];
         pieces += last != row;
         last = row;
+        near += is_near(global_row, graph.col_indices[e]);
       }
     }
   }
-  return {pieces, num_edges};
+  return {pieces, near, num_edges};
 }
 
 }  // namespace
@@ -71,10 +75,10 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
         step);
   if (asked != OrderRequest::by_length)
     as_given = count_local(graph, order_columns_as_given(column_lengths, tile_columns), step);
-  std::uint64_t counts[] = {by_length.pieces, as_given.pieces,
+  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, std::max(by_length.near, as_given.near),
                             std::max(by_length.num_edges, as_given.num_edges)};
   comm.all_sum(std::span<std::uint64_t>(counts));
-  return {counts[0], counts[1], counts[2]};
+  return {counts[0], counts[1], counts[2], counts[3]};
 }
 
 std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
@@ -87,10 +91,11 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
       static_cast<double>(pieces.by_length) >= kRequiredGain * static_cast<double>(pieces.as_given);
   const bool as_given = asked == OrderRequest::automatic ? saves : asked == OrderRequest::as_given;
   const auto found = static_cast<double>(as_given ? pieces.as_given : pieces.by_length);
-  return GraphFindings{
-      .order = as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length,
-      .num_pieces = found * static_cast<double>(graph.num_edges) / static_cast<double>(pieces.num_edges),
-      .weighted = graph.weighted};
+  const double times = static_cast<double>(graph.num_edges) / static_cast<double>(pieces.num_edges);
+  return GraphFindings{.order = as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length,
+                       .num_pieces = found * times,
+                       .num_near = static_cast<double>(pieces.near) * times,
+                       .weighted = graph.weighted};
 }
 
 SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
@@ -107,8 +112,9 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
     findings = GraphFindings{.order = ColumnOrderKind::as_given};
   if (!findings) return choose_plan(kernel, row_lengths, column_lengths, limits, table, nullptr, num_vectors);
   // A block matrix has the edges twice.
-  findings->num_pieces *=
-      static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
+  const double times = static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
+  findings->num_pieces *= times;
+  findings->num_near *= times;
   return choose_plan(kernel, row_lengths, column_lengths, limits, table, &*findings, num_vectors);
 }
 

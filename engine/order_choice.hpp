@@ -14,9 +14,9 @@ namespace tessera {
 
 enum class OrderRequest { automatic, by_length, as_given };
 
-/// Non-empty (row, tile) pairs of the rows that were looked at, and their edges.
+/// Non-empty (row, tile) pairs of the rows that were looked at, their edges, and how many of these are near.
 struct PieceCounts {
-  std::uint64_t by_length = 0, as_given = 0;
+  std::uint64_t by_length = 0, as_given = 0, near = 0;
   EdgeOffset num_edges = 0;
 };
 

@@ -35,10 +35,11 @@ struct SpmvPlan {
   std::string reason;           ///< one sentence for reports
 };
 
-/// What a look at the graph adds to the lengths, for tile-messages.
+/// What a look at the graph adds to the lengths, on devices.
 struct GraphFindings {
   ColumnOrderKind order = ColumnOrderKind::by_length;
   double num_pieces = 0;  ///< (row, tile) pairs in that order
+  double num_near = 0;    ///< elements that are near (device_model.hpp)
   bool weighted = false;
 };
 

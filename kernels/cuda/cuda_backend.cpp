@@ -75,16 +75,25 @@ class CudaCsr : public CudaMatrix<S> {
       if (length(row) > cuda::kMostOfWarp) long_rows.push_back(row);
     std::sort(long_rows.begin(), long_rows.end(),
               [&](VertexId a, VertexId b) { return length(a) > length(b); });
-    const std::vector<cuda::RowBlock> blocks = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
+    const cuda::RowDeal deal = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.row_offsets = on_device(host.row_offsets);
     device_.col_indices = on_device(host.col_indices);
     device_.values = on_device(host.values);
     long_rows_ = on_device(std::span<const VertexId>(long_rows));
-    blocks_ = on_device(std::span<const cuda::RowBlock>(blocks));
+    blocks_ = on_device(std::span<const cuda::RowBlock>(deal.blocks));
+    row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
+    cut_rows_ = on_device(std::span<const cuda::CutRow>(deal.cut_rows));
+    chunk_sums_ = cuda::device_buffer<double>(deal.num_sums);
+    pieces_done_ = on_device(std::span<const unsigned>(std::vector<unsigned>(deal.cut_rows.size(), 0)));
     deal_ = {.blocks = blocks_.data(),
-             .num_blocks = static_cast<unsigned>(blocks.size() - 1),
+             .num_blocks = static_cast<unsigned>(deal.blocks.size() - 1),
+             .num_staged = deal.num_staged,
+             .row_begins = row_begins_.data(),
+             .cut_rows = cut_rows_.data(),
+             .chunk_sums = chunk_sums_.data(),
+             .pieces_done = pieces_done_.data(),
              .long_rows = long_rows_.data(),
              .num_long = static_cast<unsigned>(long_rows.size())};
   }
@@ -101,6 +110,10 @@ class CudaCsr : public CudaMatrix<S> {
   CsrMatrix<S> device_;
   Buffer<VertexId> long_rows_;
   Buffer<cuda::RowBlock> blocks_;
+  Buffer<std::uint16_t> row_begins_;
+  Buffer<cuda::CutRow> cut_rows_;
+  Buffer<double> chunk_sums_;
+  Buffer<unsigned> pieces_done_;
   cuda::CsrDeal deal_;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 /// Blocks that a multiprocessor should have, if there are elements for so many.
 constexpr std::uint64_t kBlocksEach = 8;
+constexpr EdgeOffset kNoRows[] = {0};
 constexpr std::uint32_t kLeastElements = 256, kLeastRows = 64;
 
 std::uint32_t limit(std::uint64_t size, unsigned num_multiprocessors, std::uint32_t least,
@@ -26,36 +27,55 @@ RowSums way_of(std::uint64_t num_rows, std::uint64_t longest) {
   return threads <= groups ? RowSums::by_threads : RowSums::by_groups;
 }
 
+/// Pieces of one row, a block each.
+void cut_row(VertexId row, EdgeOffset begin, EdgeOffset end, RowDeal& deal) {
+  static_assert(kFewStaged % kSumChunk == 0 && kManyStaged % kSumChunk == 0, "pieces are whole chunks");
+  CutRow cut{.first_sum = static_cast<std::uint32_t>(deal.num_sums)};
+  const auto which = static_cast<std::uint32_t>(deal.cut_rows.size());
+  for (EdgeOffset at = begin; at < end; at += deal.num_staged, ++cut.num_pieces)
+    deal.blocks.push_back({.first_element = at,
+                           .first_row = row,
+                           .sums = RowSums::of_piece,
+                           .cut_row = which,
+                           .first_sum = cut.first_sum + cut.num_pieces * (deal.num_staged / kSumChunk)});
+  cut.num_sums = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(end - begin, kSumChunk));
+  deal.num_sums += cut.num_sums;
+  deal.cut_rows.push_back(cut);
+}
+
 }  // namespace
 
-std::vector<RowBlock> deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
-  if (row_offsets.empty()) return {RowBlock{}};
+RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+  RowDeal deal;
+  if (row_offsets.empty()) row_offsets = kNoRows;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
-  const auto most_elements =
-      limit(row_offsets.back() - row_offsets.front(), num_multiprocessors, kLeastElements, kStagedElements);
-  const auto most_rows = limit(num_rows, num_multiprocessors, kLeastRows, kStagedRows);
-  std::vector<RowBlock> blocks;
+  const EdgeOffset num_elements = row_offsets.back() - row_offsets.front();
+  deal.num_staged = num_elements < kFewElements ? kFewStaged : kManyStaged;
+  const auto most_elements = limit(num_elements, num_multiprocessors, kLeastElements, deal.num_staged);
+  const auto most_rows = limit(num_rows, num_multiprocessors, kLeastRows, most_rows_of(deal.num_staged));
+  const auto length = [&](VertexId row) { return row_offsets[row + 1] - row_offsets[row]; };
+  deal.row_begins.assign(num_rows, 0);
   for (VertexId row = 0; row < num_rows;) {
-    RowBlock block{.first_element = row_offsets[row], .first_row = row};
-    std::uint64_t longest = 0;
-    for (; row < num_rows && row - block.first_row < most_rows; ++row) {
-      const std::uint64_t length = row_offsets[row + 1] - row_offsets[row];
-      const bool is_first = row == block.first_row;
-      if (!is_first && (length > kSumChunk || row_offsets[row + 1] - block.first_element > most_elements))
-        break;
-      longest = std::max(longest, length);
-      if (length > kSumChunk) {
-        ++row;
-        break;
-      }
+    const VertexId first = row;
+    const EdgeOffset begin = row_offsets[first];
+    if (length(row) > deal.num_staged) {
+      cut_row(row, begin, row_offsets[row + 1], deal);
+      ++row;
+      continue;
     }
-    block.sums = longest > kStagedElements ? RowSums::unstaged
-                 : longest > kSumChunk     ? RowSums::in_chunks
-                                           : way_of(row - block.first_row, longest);
-    blocks.push_back(block);
+    const bool is_alone = length(row) > kSumChunk;
+    std::uint64_t longest = 0;
+    do {
+      deal.row_begins[row] = static_cast<std::uint16_t>(row_offsets[row] - begin);
+      longest = std::max(longest, length(row++));
+    } while (!is_alone && row < num_rows && row - first < most_rows && length(row) <= kSumChunk &&
+             row_offsets[row + 1] - begin <= most_elements);
+    deal.blocks.push_back({.first_element = begin,
+                           .first_row = first,
+                           .sums = is_alone ? RowSums::in_chunks : way_of(row - first, longest)});
   }
-  blocks.push_back({.first_element = row_offsets.back(), .first_row = num_rows});
-  return blocks;
+  deal.blocks.push_back({.first_element = row_offsets.back(), .first_row = num_rows});
+  return deal;
 }
 
 }  // namespace tessera::cuda

@@ -8,28 +8,47 @@
 
 namespace tessera::cuda {
 
-/// Elements that a block stages in shared memory, and rows that it takes, at most. A longer row has a block
-/// of its own, which does not stage it.
-inline constexpr std::uint32_t kStagedElements = 2048, kStagedRows = 1024;
 inline constexpr unsigned kRowBlockThreads = 256;
+/// Elements that a block stages in shared memory: less of a small matrix, whose product is all waiting. A
+/// longer row is cut into pieces of whole chunks.
+inline constexpr std::uint32_t kFewStaged = 1024, kManyStaged = 2048;
+inline constexpr EdgeOffset kFewElements = 1 << 20;
+/// Rows that a block takes at most.
+inline constexpr std::uint32_t most_rows_of(std::uint32_t num_staged) { return num_staged / 2; }
 
 /// How a block adds what it has staged.
 enum class RowSums : std::uint32_t {
   by_threads,  ///< a thread a row
   by_groups,   ///< kSumLanes threads a row
   in_chunks,   ///< one row of more than kSumChunk elements: kSumLanes threads a chunk
-  unstaged     ///< one row of more than kStagedElements
+  of_piece     ///< of a row that is cut: likewise; the last of its blocks adds all chunks
 };
 
-/// Rows from first_row to that of the next block.
+/// Rows from first_row to that of the next block, or a piece of first_row.
 struct RowBlock {
   EdgeOffset first_element = 0;
   VertexId first_row = 0;
   RowSums sums = RowSums::by_threads;
+  std::uint32_t cut_row = 0;    ///< pieces: which of the rows that are cut
+  std::uint32_t first_sum = 0;  ///< pieces: where the sum of the piece's first chunk goes
 };
 
-/// One more than there are blocks: the last says where the rows end. Small matrices get less a block, so that
-/// every multiprocessor has some.
-std::vector<RowBlock> deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
+/// A row of several pieces; the sums of its chunks lie side by side.
+struct CutRow {
+  std::uint32_t first_sum = 0, num_sums = 0;
+  std::uint32_t num_pieces = 0;
+};
+
+struct RowDeal {
+  std::uint32_t num_staged = kFewStaged;  ///< elements of a block at most
+  std::vector<RowBlock> blocks;           ///< and one more, which says where the rows end
+  /// Where each row begins in its block (of rows that are not pieces).
+  std::vector<std::uint16_t> row_begins;
+  std::vector<CutRow> cut_rows;
+  std::uint64_t num_sums = 0;  ///< of chunks of rows that are cut
+};
+
+/// Small matrices get less a block, so that every multiprocessor has some.
+RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
 
 }  // namespace tessera::cuda

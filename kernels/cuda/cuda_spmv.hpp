@@ -77,6 +77,11 @@ inline constexpr std::uint64_t kMostOfWarp = 4096;
 struct CsrDeal {
   const RowBlock* blocks = nullptr;  ///< num_blocks and one more
   unsigned num_blocks = 0;
+  std::uint32_t num_staged = kFewStaged;
+  const std::uint16_t* row_begins = nullptr;
+  const CutRow* cut_rows = nullptr;
+  double* chunk_sums = nullptr;         ///< of the rows that are cut
+  unsigned* pieces_done = nullptr;      ///< of each row that is cut; 0 between products
   const VertexId* long_rows = nullptr;  ///< of more than kMostOfWarp elements, the longest first
   unsigned num_long = 0;
 };

@@ -1,5 +1,5 @@
-// The plain CSR product of one vector on a device: one launch, whose blocks stage what the elements of their
-// rows add up in shared memory (cuda_row_blocks.hpp). So the elements are read side by side, many at a time,
+// The plain CSR product of one vector on a device: one launch, whose blocks stage in shared memory what the
+// elements of their rows add (cuda_row_blocks.hpp). So the elements are read side by side, many at a time,
 // and no thread waits for a row of its own.
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_row_sum.cuh"
@@ -9,24 +9,24 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned kThreads = kRowBlockThreads, kGroups = kThreads / kSumLanes;
-static_assert(kSumChunk * kGroups >= kStagedElements, "a chunk a group");
+static_assert(kSumChunk * kGroups >= kManyStaged, "a chunk a group");
 
 /// What an element adds to its row: an entry of x, or a product in double.
 template <bool kWeighted, class S>
 using Term = std::conditional_t<kWeighted, double, S>;
 
 /// What a block has in shared memory: its terms, and where each row's begin.
-template <class T>
-struct Staged {
-  T terms[kStagedElements];
-  std::uint16_t begin[kStagedRows + 1];
-  double parts[kGroups];
+template <class T, std::uint32_t kSize>
+struct StagedTerms {
+  T terms[kSize];
+  std::uint16_t begin[most_rows_of(kSize) + 1];
+  double parts[kThreads];
 };
 
-template <bool kWeighted, class S>
+template <bool kWeighted, std::uint32_t kSize, class S>
 __device__ void stage(const CsrView<S>& a, EdgeOffset begin, std::uint32_t size, const S* x,
                       Term<kWeighted, S>* terms) {
-  constexpr unsigned kEach = kStagedElements / kThreads;
+  constexpr unsigned kEach = kSize / kThreads;
   const VertexId* columns = a.col_indices + begin;
   const S* values = a.values + (kWeighted ? begin : 0);
   VertexId mine[kEach];
@@ -70,14 +70,14 @@ __device__ double group_sum(const T* terms, std::uint32_t width, unsigned lane) 
   return sum;
 }
 
-template <class T>
-__device__ void add_rows_by_threads(const Staged<T>& staged, std::uint32_t num_rows, double* y) {
+template <class Staged>
+__device__ void add_rows_by_threads(const Staged& staged, std::uint32_t num_rows, double* y) {
   for (std::uint32_t row = threadIdx.x; row < num_rows; row += kThreads)
     y[row] = thread_sum(staged.terms + staged.begin[row], staged.begin[row + 1] - staged.begin[row]);
 }
 
-template <class T>
-__device__ void add_rows_by_groups(const Staged<T>& staged, std::uint32_t num_rows, double* y) {
+template <class Staged>
+__device__ void add_rows_by_groups(const Staged& staged, std::uint32_t num_rows, double* y) {
   const unsigned lane = threadIdx.x % kSumLanes;
   for (std::uint32_t base = 0; base < num_rows; base += kGroups) {
     const std::uint32_t row = base + threadIdx.x / kSumLanes;
@@ -88,46 +88,89 @@ __device__ void add_rows_by_groups(const Staged<T>& staged, std::uint32_t num_ro
   }
 }
 
-/// One row; its chunks are added in order.
-template <class T>
-__device__ void add_chunks(Staged<T>& staged, std::uint32_t width, double* y) {
+/// The chunks of what is staged, a group each; `sums`: where they go.
+template <class Staged>
+__device__ void add_chunks(const Staged& staged, std::uint32_t width, double* sums) {
   const unsigned group = threadIdx.x / kSumLanes, lane = threadIdx.x % kSumLanes;
   const std::uint32_t begin = min(group * kSumChunk, width);
-  const double part = group_sum(staged.terms + begin, min(kSumChunk, width - begin), lane);
-  if (lane == 0) staged.parts[group] = part;
-  __syncthreads();
-  if (threadIdx.x > 0) return;
+  const double sum = group_sum(staged.terms + begin, min(kSumChunk, width - begin), lane);
+  if (lane == 0 && begin < width) sums[group] = sum;
+}
+
+/// Thread 0 adds the sums of chunks in order.
+template <class Staged>
+__device__ double add_in_order(Staged& staged, const double* sums, std::uint32_t num_sums) {
   double sum = 0;
-  for (std::uint32_t chunk = 0; chunk * kSumChunk < width; ++chunk) sum += staged.parts[chunk];
-  *y = sum;
+  for (std::uint32_t first = 0; first < num_sums; first += kThreads) {
+    const std::uint32_t count = min(kThreads, num_sums - first);
+    if (threadIdx.x < count) staged.parts[threadIdx.x] = __ldcg(sums + first + threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (std::uint32_t i = 0; i < count; ++i) sum += staged.parts[i];
+    __syncthreads();
+  }
+  return sum;
+}
+
+template <class Staged>
+__device__ void add_piece(Staged& staged, std::uint32_t width, const RowBlock& block, const CsrDeal& deal,
+                          double* y) {
+  __shared__ bool is_last;
+  const CutRow row = deal.cut_rows[block.cut_row];
+  add_chunks(staged, width, deal.chunk_sums + block.first_sum);
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)  // back to 0 with the last piece
+    is_last = atomicInc(deal.pieces_done + block.cut_row, row.num_pieces - 1) == row.num_pieces - 1;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  const double sum = add_in_order(staged, deal.chunk_sums + row.first_sum, row.num_sums);
+  if (threadIdx.x == 0) *y = sum;
+}
+
+template <class Staged>
+__device__ void add_rows(Staged& staged, const RowBlock& block, std::uint32_t width, std::uint32_t num_rows,
+                         const CsrDeal& deal, double* y) {
+  switch (block.sums) {
+    case RowSums::by_threads:
+      return add_rows_by_threads(staged, num_rows, y);
+    case RowSums::by_groups:
+      return add_rows_by_groups(staged, num_rows, y);
+    case RowSums::of_piece:
+      return add_piece(staged, width, block, deal, y);
+    case RowSums::in_chunks:
+      add_chunks(staged, width, staged.parts);
+      __syncthreads();
+      if (threadIdx.x > 0) return;
+      double sum = 0;
+      for (std::uint32_t chunk = 0; chunk * kSumChunk < width; ++chunk) sum += staged.parts[chunk];
+      *y = sum;
+  }
+}
+
+template <bool kWeighted, std::uint32_t kSize, class S>
+__global__ void __launch_bounds__(kThreads, kWeighted&& kSize == kManyStaged ? 6 : 8)
+    multiply(CsrView<S> a, CsrDeal deal, const S* __restrict__ x, double* y) {
+  __shared__ StagedTerms<Term<kWeighted, S>, kSize> staged;
+  const RowBlock block = deal.blocks[blockIdx.x], next = deal.blocks[blockIdx.x + 1];
+  const auto width = static_cast<std::uint32_t>(next.first_element - block.first_element);
+  const std::uint32_t num_rows = next.first_row - block.first_row;
+  for (std::uint32_t row = threadIdx.x; row < num_rows; row += kThreads)
+    staged.begin[row] = deal.row_begins[block.first_row + row];
+  if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
+  stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
+  __syncthreads();
+  add_rows(staged, block, width, num_rows, deal, y + block.first_row);
 }
 
 template <bool kWeighted, class S>
-__global__ void __launch_bounds__(kThreads)
-    multiply(CsrView<S> a, const RowBlock* blocks, const S* __restrict__ x, double* y) {
-  __shared__ Staged<Term<kWeighted, S>> staged;
-  const RowBlock block = blocks[blockIdx.x], next = blocks[blockIdx.x + 1];
-  const EdgeOffset begin = block.first_element, size = next.first_element - begin;
-  const std::uint32_t num_rows = next.first_row - block.first_row;
-  y += block.first_row;
-  if (block.sums == RowSums::unstaged) {
-    const double sum = block_row_sum<kWeighted>(a.col_indices + begin, a.values + (kWeighted ? begin : 0),
-                                                size, x, staged.parts);
-    if (threadIdx.x == 0) *y = sum;
-    return;
-  }
-  const auto width = static_cast<std::uint32_t>(size);
-  if (block.sums != RowSums::in_chunks)
-    for (std::uint32_t row = threadIdx.x; row <= num_rows; row += kThreads)
-      staged.begin[row] = static_cast<std::uint16_t>(a.row_offsets[block.first_row + row] - begin);
-  stage<kWeighted>(a, begin, width, x, staged.terms);
-  __syncthreads();
-  if (block.sums == RowSums::in_chunks)
-    add_chunks(staged, width, y);
-  else if (block.sums == RowSums::by_groups)
-    add_rows_by_groups(staged, num_rows, y);
+void launch(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y) {
+  if (deal.num_staged == kFewStaged)
+    multiply<kWeighted, kFewStaged><<<deal.num_blocks, kThreads>>>(a, deal, x, y);
   else
-    add_rows_by_threads(staged, num_rows, y);
+    multiply<kWeighted, kManyStaged><<<deal.num_blocks, kThreads>>>(a, deal, x, y);
+  TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
 }  // namespace
@@ -136,10 +179,9 @@ template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y) {
   if (deal.num_blocks == 0) return;
   if (a.values != nullptr)
-    multiply<true><<<deal.num_blocks, kThreads>>>(a, deal.blocks, x, y);
+    launch<true>(a, deal, x, y);
   else
-    multiply<false><<<deal.num_blocks, kThreads>>>(a, deal.blocks, x, y);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+    launch<false>(a, deal, x, y);
 }
 
 template void spmv(const CsrView<float>&, const CsrDeal&, const float*, double*);

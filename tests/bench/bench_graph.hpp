@@ -1,46 +1,49 @@
 // Graphs to measure: generated, or copies of a file side by side; renamed for the vendor's CSR.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
+#include "engine/io/matrix_reader.hpp"
 #include "engine/load_graph.hpp"
 
 namespace tessera::bench {
 
-/// Every vertex and edge `count` times, copies one after the other.
-inline Graph copies(const Graph& graph, std::uint64_t count) {
-  Graph all;
-  const std::uint64_t n = graph.num_vertices, edges = graph.num_edges;
-  all.num_vertices = all.num_local_rows = n * count;
-  all.num_edges = edges * count;
-  all.weighted = graph.weighted;
-  all.row_offsets = Buffer<EdgeOffset>(n * count + 1);
-  all.col_indices = Buffer<VertexId>(edges * count);
-  if (graph.weighted) all.weights = Buffer<double>(edges * count);
-  for (std::uint64_t c = 0; c < count; ++c) {
-    for (std::uint64_t v = 0; v < n; ++v) all.row_offsets[c * n + v] = c * edges + graph.row_offsets[v];
-    for (std::uint64_t e = 0; e < edges; ++e)
-      all.col_indices[c * edges + e] = static_cast<VertexId>(graph.col_indices[e] + c * n);
-    if (graph.weighted)
-      std::copy(graph.weights.begin(), graph.weights.end(),
-                all.weights.begin() + static_cast<std::ptrdiff_t>(c * edges));
+/// A square matrix as the graph whose in-edges it stands for: j -> i weighs |a_ij|, as weights are not
+/// negative.
+inline Graph graph_of_matrix(const std::string& path) {
+  const SparseMatrix matrix = read_matrix(path);
+  if (matrix.num_rows != matrix.num_cols) throw std::runtime_error(path + " is not square");
+  Graph graph;
+  graph.num_vertices = graph.num_local_rows = matrix.num_rows;
+  graph.num_edges = matrix.num_nonzeros();
+  graph.weighted = !matrix.pattern;
+  graph.row_offsets = Buffer<EdgeOffset>(matrix.num_rows + 1);
+  graph.col_indices = Buffer<VertexId>(graph.num_edges);
+  std::copy(matrix.row_offsets.begin(), matrix.row_offsets.end(), graph.row_offsets.begin());
+  std::copy(matrix.col_indices.begin(), matrix.col_indices.end(), graph.col_indices.begin());
+  if (graph.weighted) {
+    graph.weights = Buffer<double>(graph.num_edges);
+    std::transform(matrix.values.begin(), matrix.values.end(), graph.weights.begin(),
+                   [](double value) { return std::abs(value); });
   }
-  all.row_offsets[n * count] = edges * count;
-  return all;
+  return graph;
 }
 
-/// name: SCALE, FILE or FILE*COPIES. Matrix Market files keep their values.
+/// name: SCALE, FILE or FILE*COPIES. Matrix Market files keep the size of their values.
 inline Graph bench_graph(const std::string& name, Communicator& comm) {
   if (name.find_first_not_of("0123456789") == std::string::npos)
     return build_graph(generate_edges({.scale = std::stoi(name)}, comm), {}, comm);
   const std::size_t star = name.find('*');
   GraphOptions options;
   options.path = name.substr(0, star);
-  const Graph graph = load_graph(options, comm);
-  return copies(graph, star == std::string::npos ? 1 : std::stoull(name.substr(star + 1)));
+  const bool is_matrix = options.path.find(".mtx") != std::string::npos;
+  const Graph graph = is_matrix ? graph_of_matrix(options.path) : load_graph(options, comm);
+  return side_by_side(graph, star == std::string::npos ? 1 : std::stoull(name.substr(star + 1)));
 }
 
 /// In the form that cuSPARSE takes.

@@ -69,10 +69,11 @@ std::vector<double> in_original_order(const SpmvOperator<S>& op, const Buffer<do
   return sums;
 }
 
-/// One form of ours; `expected` is what the vendor gave.
+/// One form of ours, planned as the program plans it; `expected` is what the vendor gave.
 template <class S>
-Json measure_form(const Graph& graph, const OperatorOptions& options, const std::vector<double>& expected,
+Json measure_form(const Graph& graph, OperatorOptions options, const std::vector<double>& expected,
                   Communicator& comm) {
+  options.table.gpu = load_device_rates(comm);
   const auto backend = make_backend<S>("cuda");
   auto op = SpmvOperator<S>::in_edges(graph, options, *backend, comm);
   std::vector<double> host_x(graph.num_vertices);
@@ -111,7 +112,9 @@ Json measure_forms(const Graph& graph, const std::vector<double>& expected, Comm
 Json measure_step(const Graph& graph, Communicator& comm) {
   using Clock = std::chrono::steady_clock;
   const auto backend = make_backend<float>("cuda");
-  auto op = SpmvOperator<float>::in_edges(graph, {}, *backend, comm);
+  OperatorOptions how;
+  how.table.gpu = load_device_rates(comm);
+  auto op = SpmvOperator<float>::in_edges(graph, how, *backend, comm);
   std::vector<double> steps;
   auto last = Clock::now();
   PageRankOptions options;

@@ -227,7 +227,10 @@ TYPED_TEST(DeviceProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
        {ProductShape{70000, 90000, 6, false, full, full}, ProductShape{2000, 60000, 60, true, full, full},
         // more windows than blocks, so that blocks go from one to the next
         ProductShape{100000, 60000, 3, false, 64, 256}, ProductShape{100000, 60000, 3, true, 63, 256},
-        ProductShape{9, 20000, 6000, true, full, full}})
+        ProductShape{9, 20000, 6000, true, full, full},
+        // more than CSR stages little of
+        ProductShape{60000, 5000, 20, false, full, full}, ProductShape{60000, 5000, 20, true, full, full},
+        ProductShape{300, 60000, 5000, false, full, full}, ProductShape{300, 60000, 5000, true, full, full}})
     this->expect_the_bits_of_the_cpu(shape);
 }
 

@@ -53,20 +53,20 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceWork work{.num_rows = 10,
                   .num_columns = 10,
                   .num_nonzeros = 100,
-                  .longest_row = 20,
+                  .num_near = 30,
                   .num_messages = 40,
                   .value_bytes = 8,
                   .weighted = false};
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
-  // 10 columns lie in the cache; offsets of rows and y: 8 + 12 bytes a row
-  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 23 * 100 + 31 * (4 * 100 + 20 * 10));
+  // 10 columns lie in the cache; two offsets of a row and its sum take 10 + 8 bytes
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
+                   17 + 19 * 30 + 23 * 70 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
-  work.longest_row = 300;
   work.num_columns = 1e7;  // half of 80 MB lie there
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 800 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 19 + (23 + 29) * 50 + 31 * (4 * 100 + 800 + 20 * 10));
+                   17 + 19 * 30 + (23 + 29) * 35 + 31 * (4 * 100 + 800 + 18 * 10));
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
@@ -113,7 +113,7 @@ TEST(DeviceModel, BlocksAreRatesTimesWork) {
   EXPECT_DOUBLE_EQ(predict_messages_block_seconds(work, 2, rates),
                    2 * (1 + 2 * 100 + 5 * 160 + 7 + 11 * 160 + 13 * 10 + 29 * (80 + 160)));
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
-                   17 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 8 * 10 + 16 * 10));
+                   17 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
 }
 
 TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
@@ -140,9 +140,6 @@ TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {
             KernelKind::tile_messages);
   const std::vector<std::uint64_t> small(100, 3);
   EXPECT_EQ(choose_plan(KernelKind::automatic, small, small, kGpuLimits, table).kernel, KernelKind::csr);
-  const std::vector<std::uint64_t> few_long(100, 300);  // CSR needs a second launch
-  EXPECT_EQ(choose_plan(KernelKind::automatic, few_long, few_long, kGpuLimits, table).kernel,
-            KernelKind::tile_messages);
 }
 
 TEST(DeviceModel, PredictedMessagesAreNearThoseOfAnRmatGraph) {

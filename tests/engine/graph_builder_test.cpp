@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "engine/graph_generator.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/engine/graph_cases.hpp"
 
@@ -28,6 +29,23 @@ TEST(GraphBuilder, RowsListSourcesAscending) {
   EXPECT_EQ(g.row_offsets, (std::vector<std::uint64_t>{0, 2, 3, 4}));
   EXPECT_EQ(g.col_indices, (std::vector<VertexId>{1, 2, 0, 1}));
   expect_same_everywhere(c);
+}
+
+TEST(GraphBuilder, CopiesLieSideBySide) {
+  const auto comm = make_single_rank();
+  const Graph one = build_graph(generate_edges({.scale = 5, .edge_factor = 3}, *comm), {}, *comm);
+  const Graph all = side_by_side(one, 3);
+  ASSERT_EQ(all.num_vertices, 3 * one.num_vertices);
+  ASSERT_EQ(all.num_edges, 3 * one.num_edges);
+  EXPECT_EQ(all.row_offsets[all.num_vertices], all.num_edges);
+  for (std::uint64_t v = 0; v < all.num_vertices; ++v) {
+    const std::uint64_t copy = v / one.num_vertices, original = v % one.num_vertices;
+    const EdgeOffset begin = one.row_offsets[original];
+    ASSERT_EQ(all.row_offsets[v + 1] - all.row_offsets[v], one.row_offsets[original + 1] - begin);
+    for (EdgeOffset e = all.row_offsets[v], k = begin; e < all.row_offsets[v + 1]; ++e, ++k)
+      ASSERT_EQ(all.col_indices[e], one.col_indices[k] + copy * one.num_vertices);
+  }
+  EXPECT_THROW(side_by_side(one, std::uint64_t{1} << 40), ResourceError);
 }
 
 TEST(GraphBuilder, NoEdgesGiveNoVertices) {

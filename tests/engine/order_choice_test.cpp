@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "engine/device_model.hpp"
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "engine/graph_stats.hpp"
@@ -45,6 +46,19 @@ TEST(OrderChoice, CountsThePiecesOfBothOrders) {
   EXPECT_EQ(pieces.as_given, 2u + 2u + 1u);  // tiles {0, 1} and {2, 3}
   EXPECT_EQ(pieces.num_edges, 5u);
   EXPECT_EQ(pieces.by_length, 1u + 1u + 1u);  // tiles {3, 0} and {1, 2}
+}
+
+TEST(OrderChoice, CountsEdgesWhoseEndsAreNear) {
+  const auto far = static_cast<VertexId>(kNearColumns);
+  const Graph graph = sample_graph({{0, 0}, {far, 0}, {far + 1, 0}, {0, far}, {5, far + 9}},
+                                   range_labels(kNearColumns + 10, 0), false);
+  const auto comm = make_single_rank();
+  for (const OrderRequest order :
+       {OrderRequest::automatic, OrderRequest::by_length, OrderRequest::as_given}) {
+    const PieceCounts pieces = count_pieces(graph, order, out_degrees(graph, *comm), 64, 100, *comm);
+    EXPECT_EQ(pieces.near, 3u);
+    EXPECT_EQ(look_at(graph, order, out_degrees(graph, *comm), 64, 100, *comm)->num_near, 3);
+  }
 }
 
 TEST(OrderChoice, NeighboursThatLieTogetherStayTogether) {
@@ -128,6 +142,7 @@ TEST(OrderChoice, AllRanksCountTheSame) {
             count_pieces(block, OrderRequest::automatic, out_degrees(block, comm), 64, num_sampled, comm);
         EXPECT_EQ(found.by_length, one.by_length);
         EXPECT_EQ(found.as_given, one.as_given);
+        EXPECT_EQ(found.near, one.near);
         EXPECT_EQ(found.num_edges, one.num_edges);
       });
   }

@@ -18,39 +18,72 @@ std::vector<EdgeOffset> offsets_of(const std::vector<std::uint64_t>& lengths) {
   return offsets;
 }
 
-/// Every row is in one block, and every block is what a kernel can take.
+/// Pieces of the row of blocks[b]; gives the block behind them.
+std::size_t expect_pieces(const std::vector<EdgeOffset>& offsets, const RowDeal& deal, std::size_t b,
+                          std::uint64_t& num_sums) {
+  const VertexId row = deal.blocks[b].first_row;
+  const std::uint32_t which = deal.blocks[b].cut_row;
+  EXPECT_LT(which, deal.cut_rows.size());
+  const CutRow& cut = deal.cut_rows[which];
+  EXPECT_GT(offsets[row + 1] - offsets[row], deal.num_staged);
+  EXPECT_EQ(cut.first_sum, num_sums);
+  EXPECT_EQ(cut.num_sums, (offsets[row + 1] - offsets[row] + kSumChunk - 1) / kSumChunk);
+  EdgeOffset at = offsets[row];
+  for (std::uint32_t piece = 0; piece < cut.num_pieces; ++piece, ++b) {
+    const RowBlock& block = deal.blocks[b];
+    EXPECT_EQ(block.sums, RowSums::of_piece);
+    EXPECT_EQ(block.first_row, row);
+    EXPECT_EQ(block.cut_row, which);
+    EXPECT_EQ(block.first_element, at);
+    EXPECT_EQ(block.first_sum, cut.first_sum + (at - offsets[row]) / kSumChunk);
+    at = std::min<EdgeOffset>(at + deal.num_staged, offsets[row + 1]);
+  }
+  EXPECT_EQ(at, offsets[row + 1]);
+  num_sums += cut.num_sums;
+  return b;
+}
+
+/// Every element is in one block, and every block is what a kernel can take.
 void expect_blocks(const std::vector<EdgeOffset>& offsets) {
-  const std::vector<RowBlock> blocks = deal_rows(offsets, kMultiprocessors);
+  const RowDeal deal = deal_rows(offsets, kMultiprocessors);
+  const std::vector<RowBlock>& blocks = deal.blocks;
   ASSERT_FALSE(blocks.empty());
-  EXPECT_EQ(blocks.front().first_row, 0u);
   EXPECT_EQ(blocks.back().first_row, offsets.size() - 1);
   EXPECT_EQ(blocks.back().first_element, offsets.back());
-  for (std::size_t b = 0; b + 1 < blocks.size(); ++b) {
+  VertexId next_row = 0;
+  std::uint64_t num_sums = 0;
+  for (std::size_t b = 0; b + 1 < blocks.size();) {
     const RowBlock& block = blocks[b];
-    const VertexId end = blocks[b + 1].first_row;
-    ASSERT_LT(block.first_row, end);
-    EXPECT_EQ(block.first_element, offsets[block.first_row]);
-    EXPECT_LE(end - block.first_row, kStagedRows);
+    ASSERT_EQ(block.first_row, next_row);
+    ASSERT_EQ(block.first_element, offsets[next_row]);
+    if (block.sums == RowSums::of_piece) {
+      b = expect_pieces(offsets, deal, b, num_sums);
+      ++next_row;
+      continue;
+    }
+    const VertexId end = blocks[++b].first_row;
+    ASSERT_LT(next_row, end);
+    EXPECT_LE(end - next_row, most_rows_of(deal.num_staged));
+    EXPECT_LE(offsets[end] - offsets[next_row], deal.num_staged);
     std::uint64_t longest = 0;
-    for (VertexId row = block.first_row; row < end; ++row)
-      longest = std::max(longest, offsets[row + 1] - offsets[row]);
-    const std::uint64_t size = offsets[end] - offsets[block.first_row];
-    if (block.sums == RowSums::by_threads || block.sums == RowSums::by_groups) {
-      EXPECT_LE(longest, kSumChunk);
-      EXPECT_LE(size, kStagedElements);
-    } else {
+    for (; next_row < end; ++next_row) {
+      longest = std::max(longest, offsets[next_row + 1] - offsets[next_row]);
+      EXPECT_EQ(deal.row_begins[next_row], offsets[next_row] - block.first_element);
+    }
+    EXPECT_EQ(block.sums == RowSums::in_chunks, longest > kSumChunk);
+    if (longest > kSumChunk) {
       EXPECT_EQ(end - block.first_row, 1u);
-      EXPECT_GT(size, kSumChunk);
-      EXPECT_EQ(block.sums == RowSums::unstaged, size > kStagedElements);
     }
   }
+  EXPECT_EQ(next_row, offsets.size() - 1);
+  EXPECT_EQ(deal.num_sums, num_sums);
 }
 
 TEST(RowBlocks, CoverRowsOfAllLengths) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<std::uint64_t> lengths(1 + random() % 5000);
-    for (std::uint64_t& length : lengths) length = random() % (std::uint64_t{1} << random() % 13);
+    for (std::uint64_t& length : lengths) length = random() % (std::uint64_t{1} << random() % 14);
     expect_blocks(offsets_of(lengths));
   }
 }
@@ -58,25 +91,32 @@ TEST(RowBlocks, CoverRowsOfAllLengths) {
 TEST(RowBlocks, StandOnBothSidesOfEachLimit) {
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{kSumChunk}, std::uint64_t{kSumChunk + 1},
-        std::uint64_t{kStagedElements}, std::uint64_t{kStagedElements + 1}})
+        std::uint64_t{kFewStaged}, std::uint64_t{kFewStaged + 1}, std::uint64_t{kManyStaged + 1},
+        std::uint64_t{9 * kManyStaged - 1}})
     for (const std::size_t count : {1u, 2u, 3000u})
       expect_blocks(offsets_of(std::vector<std::uint64_t>(count, length)));
 }
 
+TEST(RowBlocks, OfALargeMatrixStageMore) {
+  const auto lengths = [](std::uint64_t last) { return std::vector<std::uint64_t>{kFewElements - 1, last}; };
+  EXPECT_EQ(deal_rows(offsets_of(lengths(0)), kMultiprocessors).num_staged, kFewStaged);
+  EXPECT_EQ(deal_rows(offsets_of(lengths(1)), kMultiprocessors).num_staged, kManyStaged);
+}
+
 TEST(RowBlocks, OfAnEmptyMatrixAreNone) {
-  EXPECT_EQ(deal_rows(std::vector<EdgeOffset>{0}, kMultiprocessors).size(), 1u);
-  EXPECT_EQ(deal_rows({}, kMultiprocessors).size(), 1u);
+  EXPECT_EQ(deal_rows(std::vector<EdgeOffset>{0}, kMultiprocessors).blocks.size(), 1u);
+  EXPECT_EQ(deal_rows({}, kMultiprocessors).blocks.size(), 1u);
 }
 
 TEST(RowBlocks, OfASmallMatrixReachEveryMultiprocessor) {
   const auto offsets = offsets_of(std::vector<std::uint64_t>(20000, 5));
-  EXPECT_GT(deal_rows(offsets, kMultiprocessors).size(), 2 * kMultiprocessors);
+  EXPECT_GT(deal_rows(offsets, kMultiprocessors).blocks.size(), 2 * kMultiprocessors);
 }
 
 TEST(RowBlocks, OfEvenShortRowsAreSummedByThreadsAndOfLongerOnesByGroups) {
-  EXPECT_EQ(deal_rows(offsets_of(std::vector<std::uint64_t>(100000, 3)), 1).front().sums,
+  EXPECT_EQ(deal_rows(offsets_of(std::vector<std::uint64_t>(100000, 3)), 1).blocks.front().sums,
             RowSums::by_threads);
-  EXPECT_EQ(deal_rows(offsets_of(std::vector<std::uint64_t>(100000, 200)), 1).front().sums,
+  EXPECT_EQ(deal_rows(offsets_of(std::vector<std::uint64_t>(100000, 200)), 1).blocks.front().sums,
             RowSums::by_groups);
 }
 

@@ -36,8 +36,12 @@ Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
 
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
-  const double far = work.num_nonzeros - work.num_near;
-  return {1, work.num_near, cached * far, (1 - cached) * far,
+  const double far = work.num_nonzeros - work.num_adjacent - work.num_near;
+  return {1,
+          work.num_adjacent,
+          work.num_near,
+          cached * far,
+          (1 - cached) * far,
           predict_device_csr_bytes(work) + kSumBytes * work.num_rows};
 }
 

@@ -7,19 +7,24 @@
 
 namespace tessera {
 
-/// An element is near when its column is no further from its row than this: rows that follow each other
-/// gather such inputs from the same few cache lines.
-inline constexpr std::uint64_t kNearColumns = 8192;
-inline bool is_near(std::uint64_t row, std::uint64_t column) {
-  return column + kNearColumns >= row && column <= row + kNearColumns;
-}
+/// Elements whose column is no further from their row than this are adjacent, or near: rows that follow each
+/// other gather such inputs from few lines of cache.
+inline constexpr std::uint64_t kAdjacentColumns = 64, kNearColumns = 2048;
+struct NearCounts {
+  std::uint64_t adjacent = 0, near = 0;  ///< the adjacent are not among the near
+  void add(std::uint64_t row, std::uint64_t column) {
+    const std::uint64_t distance = row < column ? column - row : row - column;
+    adjacent += distance <= kAdjacentColumns;
+    near += distance > kAdjacentColumns && distance <= kNearColumns;
+  }
+};
 
 /// Of the whole matrix.
 struct DeviceWork {
   double num_rows = 0, num_columns = 0, num_nonzeros = 0;
-  double num_near = 0;      ///< elements that are near, rows and columns as given
-  double num_messages = 0;  ///< non-empty (row, tile) pairs
-  double value_bytes = 4;   ///< of x and messages
+  double num_adjacent = 0, num_near = 0;  ///< elements that are, rows and columns as given
+  double num_messages = 0;                ///< non-empty (row, tile) pairs
+  double value_bytes = 4;                 ///< of x and messages
   bool weighted = false;
 };
 

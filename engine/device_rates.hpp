@@ -18,10 +18,11 @@ inline constexpr std::array kTilesRates = {"launch_seconds", "element_seconds", 
                                            "message_byte_seconds"};
 /// Pass 2: the launch, a byte of messages, a row.
 inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "row_seconds"};
-/// CSR: the launch, a gather of what neighbouring rows gather too, one from cache, one from memory, a byte
-/// that streams.
-inline constexpr std::array kCsrRates = {"launch_seconds", "near_gather_seconds", "cached_gather_seconds",
-                                         "gather_seconds", "byte_seconds"};
+/// CSR: the launch; a gather adjacent to the row's own input, one near it, another one from cache, from
+/// memory; a byte that streams.
+inline constexpr std::array kCsrRates = {"launch_seconds",      "adjacent_gather_seconds",
+                                         "near_gather_seconds", "cached_gather_seconds",
+                                         "gather_seconds",      "byte_seconds"};
 /// CSR with a block of vectors: the launch, an element, a byte of x from cache, a byte from memory.
 inline constexpr std::array kBlockRates = {"launch_seconds", "element_seconds", "cached_byte_seconds",
                                            "byte_seconds"};

@@ -50,7 +50,7 @@ class RateFit {
   std::array<Rates<kSize>, kSize> gram_ = {};
 };
 
-constexpr double kMostEdges = 1 << 26, kMostWeights = 1 << 24;
+constexpr double kMostEdges = 1 << 26, kMostCopiedEdges = 1 << 25, kMostWeights = 1 << 24;
 
 struct TuneGraph {
   GeneratorKind kind;
@@ -59,8 +59,8 @@ struct TuneGraph {
   std::uint64_t num_copies = 1;  ///< side by side
 };
 
-/// Copies of small graphs have all ends near.
-constexpr int kCopiedScale = 12;
+/// Copies of small graphs have all ends adjacent, or near.
+constexpr int kCopiedScales[] = {6, 10};
 
 std::vector<TuneGraph> graphs_to_measure(const DeviceTuneOptions& options) {
   std::vector<TuneGraph> graphs;
@@ -69,8 +69,9 @@ std::vector<TuneGraph> graphs_to_measure(const DeviceTuneOptions& options) {
       for (const GeneratorKind kind : {GeneratorKind::rmat, GeneratorKind::uniform})
         if (std::ldexp(edge_factor, scale) <= kMostEdges) {
           graphs.push_back({kind, scale, edge_factor});
-          if (scale > kCopiedScale)
-            graphs.push_back({kind, kCopiedScale, edge_factor, std::uint64_t{1} << (scale - kCopiedScale)});
+          for (const int copied : kCopiedScales)
+            if (copied < scale && std::ldexp(edge_factor, scale) <= kMostCopiedEdges)
+              graphs.push_back({kind, copied, edge_factor, std::uint64_t{1} << (scale - copied)});
         }
   return graphs;
 }
@@ -82,19 +83,20 @@ void add_weights(Graph& graph) {
   std::fill(graph.weights.begin(), graph.weights.end(), 1.5);
 }
 
-double count_near(const Graph& graph) {
-  std::uint64_t near = 0;
-#pragma omp parallel for schedule(static) reduction(+ : near)
+NearCounts count_near(const Graph& graph) {
+  NearCounts counts;
   for (std::uint64_t row = 0; row < graph.num_vertices; ++row)
     for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e)
-      near += is_near(row, graph.col_indices[e]);
-  return static_cast<double>(near);
+      counts.add(row, graph.col_indices[e]);
+  return counts;
 }
 
 class DeviceTune {
  public:
   DeviceTune(const DeviceTuneOptions& options, Communicator& comm) : options_(options), comm_(comm) {}
 
+  /// Of the graph that is measured next.
+  void set_near(const NearCounts& near) { near_ = near; }
   template <class S>
   void measure(const Graph& graph, Backend<S>& backend) {
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
@@ -139,7 +141,8 @@ class DeviceTune {
     return {.num_rows = size,
             .num_columns = size,
             .num_nonzeros = static_cast<double>(graph.num_edges),
-            .num_near = count_near(graph),
+            .num_adjacent = static_cast<double>(near_.adjacent),
+            .num_near = static_cast<double>(near_.near),
             .num_messages = static_cast<double>(op.stats().num_row_pieces),
             .value_bytes = sizeof(S),
             .weighted = graph.weighted};
@@ -147,6 +150,7 @@ class DeviceTune {
 
   const DeviceTuneOptions& options_;
   Communicator& comm_;
+  NearCounts near_;
   std::vector<TilesSample> tiles_;
   std::vector<CsrSample> csr_;
 };
@@ -185,6 +189,7 @@ DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, cons
         .kind = graphs[i].kind, .scale = graphs[i].scale, .edge_factor = graphs[i].edge_factor};
     Graph graph = build_graph(generate_edges(generator, *comm), {}, *comm);
     if (graphs[i].num_copies > 1) graph = side_by_side(graph, graphs[i].num_copies);
+    tune.set_near(count_near(graph));
     tune.measure(graph, f32);
     tune.measure(graph, f64);
     if (static_cast<double>(graph.num_edges) <= kMostWeights) {

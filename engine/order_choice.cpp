@@ -30,20 +30,22 @@ bool is_sampled(std::uint64_t row, std::uint64_t step) {
 }
 
 struct LocalCount {
-  std::uint64_t pieces = 0, near = 0;
+  std::uint64_t pieces = 0;
+  NearCounts counts;
   EdgeOffset num_edges = 0;
 };
 
 /// Of this rank's sampled rows.
 LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
   const std::vector<std::uint32_t> tiles = tile_of_column(columns);
-  std::uint64_t pieces = 0, near = 0;
+  std::uint64_t pieces = 0, adjacent = 0, near = 0;
   EdgeOffset num_edges = 0;
   const std::size_t num_tiles = columns.tiles.size();
   std::vector<std::uint64_t> last_rows(num_tiles * static_cast<std::size_t>(omp_get_max_threads()),
                                        ~std::uint64_t{0});
-#pragma omp parallel reduction(+ : pieces, near, num_edges)
+#pragma omp parallel reduction(+ : pieces, adjacent, near, num_edges)
   {
+    NearCounts counts;
     std::uint64_t* const last_row =
         last_rows.data() + num_tiles * static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic, 16384)
@@ -55,11 +57,13 @@ LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint
         std::uint64_t& last = last_row[tiles[graph.col_indices[e]]];
         pieces += last != row;
         last = row;
-        near += is_near(global_row, graph.col_indices[e]);
+        counts.add(global_row, graph.col_indices[e]);
       }
     }
+    adjacent += counts.adjacent;
+    near += counts.near;
   }
-  return {pieces, near, num_edges};
+  return {pieces, {adjacent, near}, num_edges};
 }
 
 }  // namespace
@@ -75,10 +79,11 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
         step);
   if (asked != OrderRequest::by_length)
     as_given = count_local(graph, order_columns_as_given(column_lengths, tile_columns), step);
-  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, std::max(by_length.near, as_given.near),
-                            std::max(by_length.num_edges, as_given.num_edges)};
+  const LocalCount& either = asked == OrderRequest::as_given ? as_given : by_length;
+  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, either.counts.adjacent, either.counts.near,
+                            either.num_edges};
   comm.all_sum(std::span<std::uint64_t>(counts));
-  return {counts[0], counts[1], counts[2], counts[3]};
+  return {counts[0], counts[1], counts[2], counts[3], counts[4]};
 }
 
 std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
@@ -94,6 +99,7 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
   const double times = static_cast<double>(graph.num_edges) / static_cast<double>(pieces.num_edges);
   return GraphFindings{.order = as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length,
                        .num_pieces = found * times,
+                       .num_adjacent = static_cast<double>(pieces.adjacent) * times,
                        .num_near = static_cast<double>(pieces.near) * times,
                        .weighted = graph.weighted};
 }
@@ -114,6 +120,7 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
   // A block matrix has the edges twice.
   const double times = static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
   findings->num_pieces *= times;
+  findings->num_adjacent *= times;
   findings->num_near *= times;
   return choose_plan(kernel, row_lengths, column_lengths, limits, table, &*findings, num_vectors);
 }

@@ -14,9 +14,10 @@ namespace tessera {
 
 enum class OrderRequest { automatic, by_length, as_given };
 
-/// Non-empty (row, tile) pairs of the rows that were looked at, their edges, and how many of these are near.
+/// Non-empty (row, tile) pairs of the rows that were looked at, their edges, and how many of these are
+/// adjacent or near.
 struct PieceCounts {
-  std::uint64_t by_length = 0, as_given = 0, near = 0;
+  std::uint64_t by_length = 0, as_given = 0, adjacent = 0, near = 0;
   EdgeOffset num_edges = 0;
 };
 

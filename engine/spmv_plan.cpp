@@ -175,6 +175,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
                   .num_columns = static_cast<double>(column_lengths.size()),
                   .num_nonzeros = num_nonzeros,
+                  .num_adjacent = findings == nullptr ? 0 : findings->num_adjacent,
                   .num_near = findings == nullptr ? 0 : findings->num_near,
                   .value_bytes = static_cast<double>(limits.value_bytes),
                   .weighted = findings != nullptr && findings->weighted};

@@ -38,8 +38,8 @@ struct SpmvPlan {
 /// What a look at the graph adds to the lengths, on devices.
 struct GraphFindings {
   ColumnOrderKind order = ColumnOrderKind::by_length;
-  double num_pieces = 0;  ///< (row, tile) pairs in that order
-  double num_near = 0;    ///< elements that are near (device_model.hpp)
+  double num_pieces = 0;                  ///< (row, tile) pairs in that order
+  double num_adjacent = 0, num_near = 0;  ///< elements (device_model.hpp)
   bool weighted = false;
 };
 

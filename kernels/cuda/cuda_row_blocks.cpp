@@ -63,16 +63,17 @@ RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
       ++row;
       continue;
     }
-    const bool is_alone = length(row) > kSumChunk;
-    std::uint64_t longest = 0;
+    std::uint32_t longest = 0, longest_short = 0;
     do {
       deal.row_begins[row] = static_cast<std::uint16_t>(row_offsets[row] - begin);
-      longest = std::max(longest, length(row++));
-    } while (!is_alone && row < num_rows && row - first < most_rows && length(row) <= kSumChunk &&
-             row_offsets[row + 1] - begin <= most_elements);
+      const auto size = static_cast<std::uint32_t>(length(row++));
+      longest = std::max(longest, size);
+      if (size <= kSumChunk) longest_short = std::max(longest_short, size);
+    } while (row < num_rows && row - first < most_rows && row_offsets[row + 1] - begin <= most_elements);
     deal.blocks.push_back({.first_element = begin,
                            .first_row = first,
-                           .sums = is_alone ? RowSums::in_chunks : way_of(row - first, longest)});
+                           .sums = way_of(row - first, longest_short),
+                           .longest = longest});
   }
   deal.blocks.push_back({.first_element = row_offsets.back(), .first_row = num_rows});
   return deal;

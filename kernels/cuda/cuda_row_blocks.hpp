@@ -16,12 +16,12 @@ inline constexpr EdgeOffset kFewElements = 1 << 20;
 /// Rows that a block takes at most.
 inline constexpr std::uint32_t most_rows_of(std::uint32_t num_staged) { return num_staged / 2; }
 
-/// How a block adds what it has staged.
+/// How a block adds what it has staged. Rows of more than kSumChunk elements take a warp each, whatever the
+/// others take.
 enum class RowSums : std::uint32_t {
   by_threads,  ///< a thread a row
   by_groups,   ///< kSumLanes threads a row
-  in_chunks,   ///< one row of more than kSumChunk elements: kSumLanes threads a chunk
-  of_piece     ///< of a row that is cut: likewise; the last of its blocks adds all chunks
+  of_piece     ///< of a row that is cut: kSumLanes threads a chunk; the last of its blocks adds all chunks
 };
 
 /// Rows from first_row to that of the next block, or a piece of first_row.
@@ -29,6 +29,7 @@ struct RowBlock {
   EdgeOffset first_element = 0;
   VertexId first_row = 0;
   RowSums sums = RowSums::by_threads;
+  std::uint32_t longest = 0;    ///< elements of its longest row
   std::uint32_t cut_row = 0;    ///< pieces: which of the rows that are cut
   std::uint32_t first_sum = 0;  ///< pieces: where the sum of the piece's first chunk goes
 };

@@ -8,7 +8,7 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr unsigned kThreads = kRowBlockThreads, kGroups = kThreads / kSumLanes;
+constexpr unsigned kThreads = kRowBlockThreads, kGroups = kThreads / kSumLanes, kWarp = 32;
 static_assert(kSumChunk * kGroups >= kManyStaged, "a chunk a group");
 
 /// What an element adds to its row: an entry of x, or a product in double.
@@ -70,21 +70,47 @@ __device__ double group_sum(const T* terms, std::uint32_t width, unsigned lane) 
   return sum;
 }
 
-template <class Staged>
+/// Rows of up to kSumChunk elements; kAll: there are no others.
+template <bool kAll, class Staged>
 __device__ void add_rows_by_threads(const Staged& staged, std::uint32_t num_rows, double* y) {
-  for (std::uint32_t row = threadIdx.x; row < num_rows; row += kThreads)
-    y[row] = thread_sum(staged.terms + staged.begin[row], staged.begin[row + 1] - staged.begin[row]);
+  for (std::uint32_t row = threadIdx.x; row < num_rows; row += kThreads) {
+    const std::uint32_t begin = staged.begin[row], width = staged.begin[row + 1] - begin;
+    if (kAll || width <= kSumChunk) y[row] = thread_sum(staged.terms + begin, width);
+  }
 }
 
-template <class Staged>
+template <bool kAll, class Staged>
 __device__ void add_rows_by_groups(const Staged& staged, std::uint32_t num_rows, double* y) {
   const unsigned lane = threadIdx.x % kSumLanes;
   for (std::uint32_t base = 0; base < num_rows; base += kGroups) {
     const std::uint32_t row = base + threadIdx.x / kSumLanes;
     const std::uint32_t begin = row < num_rows ? staged.begin[row] : 0;
     const std::uint32_t width = row < num_rows ? staged.begin[row + 1] - begin : 0;
-    const double sum = group_sum(staged.terms + begin, width, lane);
-    if (lane == 0 && row < num_rows) y[row] = sum;
+    const bool is_mine = kAll || width <= kSumChunk;
+    const double sum = group_sum(staged.terms + begin, is_mine ? width : 0, lane);
+    if (lane == 0 && row < num_rows && is_mine) y[row] = sum;
+  }
+}
+
+/// Longer rows, a warp each: its groups take a chunk each, which are added in order.
+template <class Staged>
+__device__ void add_long_rows(const Staged& staged, std::uint32_t num_rows, double* y) {
+  constexpr unsigned kInWarp = kWarp / kSumLanes;
+  const unsigned in_warp = threadIdx.x % kWarp / kSumLanes, lane = threadIdx.x % kSumLanes;
+  for (std::uint32_t row = threadIdx.x / kWarp; row < num_rows; row += kThreads / kWarp) {
+    const std::uint32_t begin = staged.begin[row], width = staged.begin[row + 1] - begin;
+    if (width <= kSumChunk) continue;
+    double sum = 0;
+    for (std::uint32_t first = 0; first < width; first += kInWarp * kSumChunk) {
+      const std::uint32_t mine = min(first + in_warp * kSumChunk, width);
+      const double part = group_sum(staged.terms + begin + mine, min(kSumChunk, width - mine), lane);
+#pragma unroll
+      for (unsigned g = 0; g < kInWarp; ++g) {
+        const double next = __shfl_sync(0xffffffffu, part, g * kSumLanes);
+        if (first + g * kSumChunk < width) sum += next;
+      }
+    }
+    if (threadIdx.x % kWarp == 0) y[row] = sum;
   }
 }
 
@@ -129,28 +155,16 @@ __device__ void add_piece(Staged& staged, std::uint32_t width, const RowBlock& b
   if (threadIdx.x == 0) *y = sum;
 }
 
-template <class Staged>
-__device__ void add_rows(Staged& staged, const RowBlock& block, std::uint32_t width, std::uint32_t num_rows,
-                         const CsrDeal& deal, double* y) {
-  switch (block.sums) {
-    case RowSums::by_threads:
-      return add_rows_by_threads(staged, num_rows, y);
-    case RowSums::by_groups:
-      return add_rows_by_groups(staged, num_rows, y);
-    case RowSums::of_piece:
-      return add_piece(staged, width, block, deal, y);
-    case RowSums::in_chunks:
-      add_chunks(staged, width, staged.parts);
-      __syncthreads();
-      if (threadIdx.x > 0) return;
-      double sum = 0;
-      for (std::uint32_t chunk = 0; chunk * kSumChunk < width; ++chunk) sum += staged.parts[chunk];
-      *y = sum;
-  }
+template <bool kAll, class Staged>
+__device__ void add_short_rows(const Staged& staged, RowSums sums, std::uint32_t num_rows, double* y) {
+  if (sums == RowSums::by_threads)
+    add_rows_by_threads<kAll>(staged, num_rows, y);
+  else
+    add_rows_by_groups<kAll>(staged, num_rows, y);
 }
 
 template <bool kWeighted, std::uint32_t kSize, class S>
-__global__ void __launch_bounds__(kThreads, kWeighted&& kSize == kManyStaged ? 6 : 8)
+__global__ void __launch_bounds__(kThreads, 8)
     multiply(CsrView<S> a, CsrDeal deal, const S* __restrict__ x, double* y) {
   __shared__ StagedTerms<Term<kWeighted, S>, kSize> staged;
   const RowBlock block = deal.blocks[blockIdx.x], next = deal.blocks[blockIdx.x + 1];
@@ -161,7 +175,15 @@ __global__ void __launch_bounds__(kThreads, kWeighted&& kSize == kManyStaged ? 6
   if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
   stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
   __syncthreads();
-  add_rows(staged, block, width, num_rows, deal, y + block.first_row);
+  y += block.first_row;
+  if (block.sums == RowSums::of_piece) {
+    add_piece(staged, width, block, deal, y);
+  } else if (block.longest <= kSumChunk) {
+    add_short_rows<true>(staged, block.sums, num_rows, y);
+  } else {
+    add_short_rows<false>(staged, block.sums, num_rows, y);
+    add_long_rows(staged, num_rows, y);
+  }
 }
 
 template <bool kWeighted, class S>

@@ -49,10 +49,11 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceRates rates;
   rates.tiles = {1, 2, 3, 5};
   rates.bins = {7, 11, 13};
-  rates.csr = {17, 19, 23, 29, 31};
+  rates.csr = {17, 37, 19, 23, 29, 31};
   DeviceWork work{.num_rows = 10,
                   .num_columns = 10,
                   .num_nonzeros = 100,
+                  .num_adjacent = 10,
                   .num_near = 30,
                   .num_messages = 40,
                   .value_bytes = 8,
@@ -61,12 +62,12 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
   // 10 columns lie in the cache; two offsets of a row and its sum take 10 + 8 bytes
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 19 * 30 + 23 * 70 + 31 * (4 * 100 + 18 * 10));
+                   17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
   work.num_columns = 1e7;  // half of 80 MB lie there
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 800 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 19 * 30 + (23 + 29) * 35 + 31 * (4 * 100 + 800 + 18 * 10));
+                   17 + 37 * 10 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
@@ -96,7 +97,7 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   PerfTable table = default_perf_table();
   table.gpu.tiles = {1e-6, 0, 0, 0};
   table.gpu.bins = {1e-6, 0, 0};
-  table.gpu.csr = {3e-6, 0, 0, 0, 0};
+  table.gpu.csr = {3e-6, 0, 0, 0, 0, 0};
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
   table.gpu.csr[0] = 1e-6;

@@ -20,7 +20,7 @@ DeviceRates some_rates() {
   rates.measured_on = "2026-11-21";
   rates.tiles = {5e-6, 0.7e-12, 0.4e-12, 0.5e-12};
   rates.bins = {5e-6, 0.25e-12, 0};
-  rates.csr = {8e-6, 2e-12, 7e-12, 18e-12, 0.125e-12};
+  rates.csr = {8e-6, 1e-12, 2e-12, 7e-12, 18e-12, 0.125e-12};
   rates.block = {7e-6, 3e-12, 0.25e-12, 0.5e-12};
   return rates;
 }
@@ -61,7 +61,7 @@ TEST(DeviceRates, ABadFileIsNamedWithTheRemedy) {
   };
   expect_refused(broken("\"version\": 3", "\"version\": 2"), "of this version");
   for (const char* key : {"device", "measured_on", "tiles", "bins", "csr", "element_seconds", "row_seconds",
-                          "near_gather_seconds"})
+                          "near_gather_seconds", "adjacent_gather_seconds"})
     expect_refused(broken(fmt::format("\"{}\"", key), "\"missing\""), key);
   for (const char* bad : {"-1e-12", "\"x\"", "null", "[1]"})
     expect_refused(broken("\"element_seconds\": 7e-13", fmt::format("\"element_seconds\": {}", bad)),

@@ -15,7 +15,7 @@ DeviceRates made_up_rates() {
   DeviceRates rates;
   rates.tiles = {4e-6, 0.6e-12, 0.3e-12, 0.8e-12};
   rates.bins = {3e-6, 0.5e-12, 2e-12};
-  rates.csr = {6e-6, 2e-12, 7e-12, 20e-12, 0.3e-12};
+  rates.csr = {6e-6, 1e-12, 2e-12, 7e-12, 20e-12, 0.3e-12};
   rates.block = {5e-6, 4e-12, 0.2e-12, 0.6e-12};
   return rates;
 }
@@ -37,7 +37,8 @@ std::vector<DeviceWork> random_works(unsigned seed) {
     work.num_rows = work.num_columns = between(1e4, 1e8);
     work.num_nonzeros = work.num_rows * between(1, 50);
     work.num_messages = work.num_nonzeros * between(0.1, 1);
-    work.num_near = i % 4 == 0 ? 0 : work.num_nonzeros * between(0.01, 1);
+    work.num_adjacent = i % 3 == 0 ? 0 : work.num_nonzeros * between(0.01, 0.5);
+    work.num_near = i % 4 == 0 ? 0 : work.num_nonzeros * between(0.01, 0.5);
     work.value_bytes = i % 2 == 0 ? 4 : 8;
     work.weighted = i % 3 == 0;
     works.push_back(work);
@@ -113,14 +114,15 @@ class TimedBackend : public LinkedBackend<S> {
                   {"bins", predict_bins_seconds(work, made_up_rates())}});
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
-    double near = 0;
-    for (std::int64_t row = 0; row < static_cast<std::int64_t>(m.num_rows); ++row)
+    NearCounts near;
+    for (std::uint64_t row = 0; row < m.num_rows; ++row)
       for (EdgeOffset e = m.row_offsets[row]; e < m.row_offsets[row + 1]; ++e)
-        near += std::abs(std::int64_t{m.col_indices[e]} - row) <= static_cast<std::int64_t>(kNearColumns);
+        near.add(row, m.col_indices[e]);
     const DeviceWork work{.num_rows = static_cast<double>(m.num_rows),
                           .num_columns = static_cast<double>(m.num_slots),
                           .num_nonzeros = static_cast<double>(m.col_indices.size()),
-                          .num_near = near,
+                          .num_adjacent = static_cast<double>(near.adjacent),
+                          .num_near = static_cast<double>(near.near),
                           .value_bytes = sizeof(S),
                           .weighted = !m.values.empty()};
     return timed({{"product", predict_device_csr_seconds(work, made_up_rates())}});
@@ -153,7 +155,7 @@ TEST(MeasureDeviceRates, AMadeUpGpuIsMeasuredAsWhatItIs) {
   EXPECT_FALSE(found.measured_on.empty());
   expect_near(found.tiles, made_up_rates().tiles, 0.02);
   expect_near(found.bins, made_up_rates().bins, 0.02);
-  for (const std::size_t i : {0, 1, 2, 4})  // no x here is larger than a cache
+  for (const std::size_t i : {0, 1, 2, 3, 5})  // no x here is larger than a cache
     EXPECT_NEAR(found.csr[i], made_up_rates().csr[i], 0.05 * made_up_rates().csr[i]) << "rate " << i;
 }
 

@@ -70,10 +70,7 @@ void expect_blocks(const std::vector<EdgeOffset>& offsets) {
       longest = std::max(longest, offsets[next_row + 1] - offsets[next_row]);
       EXPECT_EQ(deal.row_begins[next_row], offsets[next_row] - block.first_element);
     }
-    EXPECT_EQ(block.sums == RowSums::in_chunks, longest > kSumChunk);
-    if (longest > kSumChunk) {
-      EXPECT_EQ(end - block.first_row, 1u);
-    }
+    EXPECT_EQ(block.longest, longest);
   }
   EXPECT_EQ(next_row, offsets.size() - 1);
   EXPECT_EQ(deal.num_sums, num_sums);

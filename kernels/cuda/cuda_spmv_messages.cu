@@ -110,12 +110,9 @@ __device__ inline auto pair_of(std::uint32_t word, const S* values, const S* win
 }
 
 /// What a warp has at hand for the slices of a window.
-template <bool kWeighted, class S>
-using Stream = WordStream<kWeighted ? 2 * sizeof(S) : 0>;
-
 template <bool kWeighted, class S, class Store>
 struct WarpWork {
-  Stream<kWeighted, S>& stream;
+  WordStream& stream;
   const S* values;  // of the stream's first word
   const S* window;
   unsigned lane;
@@ -277,9 +274,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
     const std::uint64_t first = share.first_slice[warp], end = share.first_slice[warp + 1];
     const std::uint64_t first_word = share.first_word[warp];
     // What is this warp's own starts before it waits for the others.
-    const S* values = kWeighted ? pass.values + 2 * first_word : nullptr;
-    Stream<kWeighted, S> stream(pass.words + first_word, pass.words + share.first_word[warp + 1], values,
-                                ring, lane);
+    WordStream stream(pass.words + first_word, pass.words + share.first_word[warp + 1], ring, lane);
     const Slice mine = load_slice(pass.slices, first, end, lane);
     if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
       prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
@@ -287,7 +282,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
     start_window<kThreads>(pass, share, args.in, window);
     __pipeline_wait_prior(0);
     __syncthreads();
-    WarpWork<kWeighted, S, Store> work{stream, values, window, lane, store};
+    WarpWork<kWeighted, S, Store> work{stream, kWeighted ? pass.values + 2 * first_word : nullptr, window,
+                                       lane, store};
     sum_slices(work, pass.slices, first, end, first_word, mine);
   }
 }

@@ -10,19 +10,13 @@ namespace tessera::cuda {
 inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingWords = kPieceWords * kRingPieces;
 
 /// All lanes of a warp call alike. `ring`: kRingWords words of shared memory of this warp, 16-byte aligned.
-/// kBesideBytes: what lies beside every word elsewhere and is read with it; L2 is asked for it ahead.
-template <unsigned kBesideBytes>
 class WordStream {
  public:
   /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
-  /// this thread has started to copy is still on its way then. `beside`: that of the first word.
-  __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, const void* beside,
-                        std::uint32_t* ring, unsigned lane)
-      : next_(begin + 4 * lane),
-        end_(end),
-        beside_(static_cast<const char*>(beside) + kLineBytes * lane),
-        ring_(ring),
-        lane_(lane) {
+  /// this thread has started to copy is still on its way then.
+  __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, std::uint32_t* ring,
+                        unsigned lane)
+      : next_(begin + 4 * lane), end_(end), ring_(ring), lane_(lane) {
     __pipeline_wait_prior(0);
     __syncwarp();
     fetch();
@@ -41,25 +35,15 @@ class WordStream {
   __device__ std::uint32_t at(std::uint32_t position) const { return ring_[position % kRingWords]; }
 
  private:
-  static constexpr unsigned kLineBytes = 128;
-
   __device__ void fetch() {
     if (next_ < end_) __pipeline_memcpy_async(ring_ + fetched_ % kRingWords + 4 * lane_, next_, 16);
     __pipeline_commit();
-    if constexpr (kBesideBytes > 0) {
-      constexpr unsigned kLines = kPieceWords * kBesideBytes / kLineBytes;
-      static_assert(kLines <= 32, "a lane asks for a line");
-      if (lane_ < kLines && next_ - 4 * lane_ + lane_ * (kLineBytes / kBesideBytes) < end_)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(beside_));
-      beside_ += kPieceWords * kBesideBytes;
-    }
     next_ += kPieceWords;
     fetched_ += kPieceWords;
   }
 
   const std::uint32_t* next_;
   const std::uint32_t* end_;
-  const char* beside_;
   std::uint32_t* ring_;
   unsigned lane_;
   std::uint32_t fetched_ = 0, ready_ = 0;

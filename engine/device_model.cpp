@@ -10,8 +10,9 @@ namespace {
 constexpr double kCacheBytes = 40e6;
 /// Padding of rows to words and slices; seen: 0.12 to 0.25.
 constexpr double kPadding = 1.2;
-/// A row of the product.
-constexpr double kSumBytes = 8;
+/// What a row costs beside its elements, in bytes that stream: 10 of them move (where it begins in its block,
+/// and its sum); the rest stands for its share of a block.
+constexpr double kCsrRowBytes = 18;
 /// A message's place in its bin, and its share of slices.
 constexpr double kMessageIndexBytes = 3;
 
@@ -22,6 +23,10 @@ double dot(const Rates<kSize>& rates, const Rates<kSize>& work) {
 
 double value_bytes_of_elements(const DeviceWork& work) {
   return work.weighted ? work.value_bytes * work.num_nonzeros : 0;
+}
+
+double csr_element_bytes(const DeviceWork& work) {
+  return 4 * work.num_nonzeros + value_bytes_of_elements(work);
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
           work.num_near,
           cached * far,
           (1 - cached) * far,
-          predict_device_csr_bytes(work) + kSumBytes * work.num_rows};
+          csr_element_bytes(work) + kCsrRowBytes * work.num_rows};
 }
 
 Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {
@@ -84,8 +89,8 @@ double predict_messages_bytes(const DeviceWork& work) {
 }
 
 double predict_device_csr_bytes(const DeviceWork& work) {
-  constexpr double kRowBytes = 10;  // where it begins, in the matrix and in its block
-  return 4 * work.num_nonzeros + value_bytes_of_elements(work) + kRowBytes * work.num_rows;
+  constexpr double kOffsets = 8 + 2;  // where a row begins, in the matrix and in its block
+  return csr_element_bytes(work) + kOffsets * work.num_rows;
 }
 
 }  // namespace tessera

@@ -5,7 +5,6 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
-#include "engine/graph_stats.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/table_file.hpp"
 
@@ -95,15 +94,18 @@ class DeviceTune {
  public:
   DeviceTune(const DeviceTuneOptions& options, Communicator& comm) : options_(options), comm_(comm) {}
 
-  /// Of the graph that is measured next.
-  void set_near(const NearCounts& near) { near_ = near; }
+  /// Of the graph that is measured next. Copies say nothing of blocks, whose rates do not know near gathers.
+  void set_graph(const NearCounts& near, bool is_copied) {
+    near_ = near;
+    measures_blocks_ = !is_copied;
+  }
   template <class S>
   void measure(const Graph& graph, Backend<S>& backend) {
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
       measure_tiles(graph, order, backend);
     auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, backend, comm_);
     csr_.push_back({work_of(graph, op), op.time_parts(options_.repeats).front().seconds});
-    if (!graph.weighted) measure_blocks(graph, backend);
+    if (!graph.weighted && measures_blocks_) measure_blocks(graph, backend);
   }
   DeviceRates fit() const { return fit_device_rates(tiles_, csr_); }
 
@@ -151,6 +153,7 @@ class DeviceTune {
   const DeviceTuneOptions& options_;
   Communicator& comm_;
   NearCounts near_;
+  bool measures_blocks_ = true;
   std::vector<TilesSample> tiles_;
   std::vector<CsrSample> csr_;
 };
@@ -189,7 +192,7 @@ DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, cons
         .kind = graphs[i].kind, .scale = graphs[i].scale, .edge_factor = graphs[i].edge_factor};
     Graph graph = build_graph(generate_edges(generator, *comm), {}, *comm);
     if (graphs[i].num_copies > 1) graph = side_by_side(graph, graphs[i].num_copies);
-    tune.set_near(count_near(graph));
+    tune.set_graph(count_near(graph), graphs[i].num_copies > 1);
     tune.measure(graph, f32);
     tune.measure(graph, f64);
     if (static_cast<double>(graph.num_edges) <= kMostWeights) {

@@ -1,6 +1,6 @@
 // Measures the rates of engine/device_rates.hpp on the GPU in use (the offline part of paper 3.3, for the
-// forms of today's chips): products of generated graphs, skewed and even, dense and sparse, in both
-// precisions, and a fit of the rates to their times.
+// forms of today's chips): products of generated graphs, skewed and even, dense and sparse, and of
+// small ones side by side, in both precisions, and a fit of the rates to their times.
 #pragma once
 #include <functional>
 #include <span>
@@ -31,7 +31,7 @@ struct DeviceTuneOptions {
   int repeats = 10;                             ///< products of each matrix; the median counts
 };
 
-/// Rates of the device of these backends, measured today; the device is not named. Takes a minute or two.
+/// Rates of the device of these backends, measured today; the device is not named. Takes about two minutes.
 /// `progress` is called with the fraction done; it may throw.
 DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, const DeviceTuneOptions& options,
                                  const std::function<void(double fraction)>& progress);

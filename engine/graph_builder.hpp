@@ -21,7 +21,8 @@ Graph transposed(const Graph& graph, Communicator& comm);
 /// is its own reverse and stays once).
 Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm);
 
-/// Every vertex and edge `count` times, copies one after the other; without labels. On one rank.
+/// Every vertex and edge `count` times, copies one after the other; without labels and facts. On one
+/// rank. ResourceError beyond 2^32 - 2 vertices.
 Graph side_by_side(const Graph& graph, std::uint64_t count);
 
 }  // namespace tessera

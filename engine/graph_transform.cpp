@@ -46,7 +46,8 @@ Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm)
 
 Graph side_by_side(const Graph& graph, std::uint64_t count) {
   const std::uint64_t n = graph.num_vertices, num_edges = graph.num_edges;
-  if (checked_mul(n, count) > kNoVertex) throw ResourceError("the copies have more than 2^32 vertices");
+  require(graph.num_local_rows == n, "copies are made of a whole graph");
+  if (checked_mul(n, count) >= kNoVertex) throw ResourceError("the copies have 2^32 vertices or more");
   Graph all;
   all.num_vertices = all.num_local_rows = n * count;
   all.num_edges = checked_mul(num_edges, count);

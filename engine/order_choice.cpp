@@ -31,7 +31,7 @@ bool is_sampled(std::uint64_t row, std::uint64_t step) {
 
 struct LocalCount {
   std::uint64_t pieces = 0;
-  NearCounts counts;
+  NearCounts near;
   EdgeOffset num_edges = 0;
 };
 
@@ -80,7 +80,7 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
   if (asked != OrderRequest::by_length)
     as_given = count_local(graph, order_columns_as_given(column_lengths, tile_columns), step);
   const LocalCount& either = asked == OrderRequest::as_given ? as_given : by_length;
-  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, either.counts.adjacent, either.counts.near,
+  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, either.near.adjacent, either.near.near,
                             either.num_edges};
   comm.all_sum(std::span<std::uint64_t>(counts));
   return {counts[0], counts[1], counts[2], counts[3], counts[4]};
@@ -109,7 +109,7 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
                         std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                         const PerfTable& table, Communicator& comm, unsigned num_vectors) {
   const bool looks = kernel == KernelKind::tile_messages ||
-                     ((kernel == KernelKind::automatic || num_vectors > 1) && limits.prefers_messages);
+                     (limits.prefers_messages && kernel != KernelKind::tile_composite);
   std::optional<GraphFindings> findings;
   if (looks && graph.num_edges > 0)
     findings = look_at(graph, order, column_lengths.last(graph.num_vertices), limits.tile_columns,

@@ -123,6 +123,19 @@ std::vector<PlanPart> parts_of(const SpmvPlan& plan, const DeviceWork& work, con
   return {{"tiles", predict_tiles_seconds(work, gpu)}, {"bins", predict_bins_seconds(work, gpu)}};
 }
 
+DeviceWork work_of(std::size_t num_rows, std::size_t num_columns, double num_nonzeros,
+                   const TilingLimits& limits, const GraphFindings* findings) {
+  DeviceWork work{.num_rows = static_cast<double>(num_rows),
+                  .num_columns = static_cast<double>(num_columns),
+                  .num_nonzeros = num_nonzeros,
+                  .value_bytes = static_cast<double>(limits.value_bytes)};
+  if (findings == nullptr) return work;
+  work.num_adjacent = findings->num_adjacent;
+  work.num_near = findings->num_near;
+  work.weighted = findings->weighted;
+  return work;
+}
+
 void predict_on_device(const DeviceWork& work, unsigned num_vectors, const DeviceRates& gpu, SpmvPlan& plan) {
   if (num_vectors > 1) {
     plan.predicted_tile_seconds = predict_messages_block_seconds(work, num_vectors, gpu);
@@ -173,13 +186,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   SpmvPlan plan;
   plan.kernel = asked;
   plan.tile_columns = limits.tile_columns;
-  DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
-                  .num_columns = static_cast<double>(column_lengths.size()),
-                  .num_nonzeros = num_nonzeros,
-                  .num_adjacent = findings == nullptr ? 0 : findings->num_adjacent,
-                  .num_near = findings == nullptr ? 0 : findings->num_near,
-                  .value_bytes = static_cast<double>(limits.value_bytes),
-                  .weighted = findings != nullptr && findings->weighted};
+  DeviceWork work = work_of(row_lengths.size(), column_lengths.size(), num_nonzeros, limits, findings);
   if (num_nonzeros > 0) {
     const bool narrow = asked == KernelKind::tile_messages ||
                         (limits.prefers_messages && asked != KernelKind::tile_composite);

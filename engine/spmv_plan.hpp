@@ -35,7 +35,7 @@ struct SpmvPlan {
   std::string reason;           ///< one sentence for reports
 };
 
-/// What a look at the graph adds to the lengths, on devices.
+/// What a look at the graph adds to the lengths: for tile-messages, and for CSR on devices.
 struct GraphFindings {
   ColumnOrderKind order = ColumnOrderKind::by_length;
   double num_pieces = 0;                  ///< (row, tile) pairs in that order

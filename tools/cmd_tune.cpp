@@ -62,7 +62,7 @@ std::string rates_text(const char* part, const std::array<const char*, kSize>& n
 std::string table_text(const DeviceRates& rates) {
   return fmt::format("{}, {}\npart\trate\tvalue\n", rates.device, rates.measured_on) +
          rates_text("tiles", kTilesRates, rates.tiles) + rates_text("bins", kBinsRates, rates.bins) +
-         rates_text("csr", kCsrRates, rates.csr);
+         rates_text("csr", kCsrRates, rates.csr) + rates_text("block", kBlockRates, rates.block);
 }
 
 void write_table(const std::string& json, const std::string& path) {

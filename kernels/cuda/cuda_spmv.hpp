@@ -73,7 +73,8 @@ void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t
 /// In products of several vectors a warp sums rows of up to this many elements; longer ones take a block of
 /// threads.
 inline constexpr std::uint64_t kMostOfWarp = 4096;
-/// How a CSR matrix is dealt, in device memory.
+/// How a CSR matrix is dealt, in device memory. Products of one vector use chunk_sums and pieces_done: those
+/// of a matrix follow each other, on one stream.
 struct CsrDeal {
   const RowBlock* blocks = nullptr;  ///< num_blocks and one more
   unsigned num_blocks = 0;

@@ -1,4 +1,5 @@
-// Graphs to measure: generated, or copies of a file side by side; renamed for the vendor's CSR.
+// Graphs to measure: generated, or copies of a file side by side (of Matrix Market files the sizes of their
+// values are the weights); renamed for the vendor's CSR.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -41,7 +42,7 @@ inline Graph bench_graph(const std::string& name, Communicator& comm) {
   const std::size_t star = name.find('*');
   GraphOptions options;
   options.path = name.substr(0, star);
-  const bool is_matrix = options.path.find(".mtx") != std::string::npos;
+  const bool is_matrix = options.path.ends_with(".mtx") || options.path.ends_with(".mtx.gz");
   const Graph graph = is_matrix ? graph_of_matrix(options.path) : load_graph(options, comm);
   return side_by_side(graph, star == std::string::npos ? 1 : std::stoull(name.substr(star + 1)));
 }

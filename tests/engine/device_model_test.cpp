@@ -60,7 +60,7 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
                   .weighted = false};
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
-  // 10 columns lie in the cache; two offsets of a row and its sum take 10 + 8 bytes
+  // 10 columns lie in the cache; a row counts as 18 bytes
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
                    17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
@@ -100,8 +100,27 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   table.gpu.csr = {3e-6, 0, 0, 0, 0, 0};
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
-  table.gpu.csr[0] = 1e-6;
-  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel, KernelKind::csr);
+  // Tiles must promise 10 %.
+  table.gpu.csr[0] = 2.21e-6;
+  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
+            KernelKind::tile_messages);
+  table.gpu.csr[0] = 2.19e-6;
+  const SpmvPlan hardly = choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table);
+  EXPECT_EQ(hardly.kernel, KernelKind::csr);
+  EXPECT_NE(hardly.reason.find("gain less than 10 %"), std::string::npos) << hardly.reason;
+}
+
+TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
+  const std::vector<std::uint64_t> lengths(1 << 20, 10);
+  PerfTable table = default_perf_table();
+  table.gpu.csr = {0, 1e-13, 5e-13, 1e-11, 1e-11, 0};
+  const auto kernel = [&](const GraphFindings& findings) {
+    return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings).kernel;
+  };
+  const double all = 10 << 20;
+  EXPECT_EQ(kernel({.num_pieces = 1e6}), KernelKind::tile_messages);
+  EXPECT_EQ(kernel({.num_pieces = 1e6, .num_adjacent = all}), KernelKind::csr);
+  EXPECT_EQ(kernel({.num_pieces = 1e6, .num_near = all}), KernelKind::csr);
 }
 
 TEST(DeviceModel, BlocksAreRatesTimesWork) {

@@ -46,6 +46,14 @@ TEST(GraphBuilder, CopiesLieSideBySide) {
       ASSERT_EQ(all.col_indices[e], one.col_indices[k] + copy * one.num_vertices);
   }
   EXPECT_THROW(side_by_side(one, std::uint64_t{1} << 40), ResourceError);
+  Graph weighted = side_by_side(one, 1);
+  weighted.weighted = true;
+  weighted.weights = Buffer<double>(one.num_edges);
+  for (std::uint64_t e = 0; e < one.num_edges; ++e) weighted.weights[e] = 0.5 + static_cast<double>(e);
+  const Graph twice = side_by_side(weighted, 2);
+  ASSERT_TRUE(twice.weighted);
+  for (std::uint64_t e = 0; e < twice.num_edges; ++e)
+    ASSERT_EQ(twice.weights[e], weighted.weights[e % one.num_edges]);
 }
 
 TEST(GraphBuilder, NoEdgesGiveNoVertices) {

@@ -58,8 +58,31 @@ TEST(OrderChoice, CountsEdgesWhoseEndsAreNear) {
     const PieceCounts pieces = count_pieces(graph, order, out_degrees(graph, *comm), 64, 100, *comm);
     EXPECT_EQ(pieces.adjacent, 1u);
     EXPECT_EQ(pieces.near, 2u);
+    EXPECT_EQ(look_at(graph, order, out_degrees(graph, *comm), 64, 100, *comm)->num_adjacent, 1);
     EXPECT_EQ(look_at(graph, order, out_degrees(graph, *comm), 64, 100, *comm)->num_near, 2);
   }
+  // Of a sample they count for all edges.
+  const Graph longer = ring(30000, 6, names(30000));
+  const auto found =
+      look_at(longer, OrderRequest::automatic, out_degrees(longer, *comm), 100, longer.num_edges / 8, *comm);
+  EXPECT_NEAR(found->num_adjacent, static_cast<double>(longer.num_edges),
+              0.001 * static_cast<double>(longer.num_edges));
+}
+
+TEST(OrderChoice, ABlockMatrixHasTwiceTheNearEdges) {
+  const Graph graph = ring(3000, 6, names(3000));
+  const auto comm = make_single_rank();
+  const TilingLimits limits{.tile_columns = 100, .warp_width = 32, .prefers_messages = true};
+  PerfTable table = default_perf_table();
+  table.gpu.csr = {0, 1, 0, 0, 0, 0};  // adjacent gathers alone
+  const auto csr_seconds = [&](std::uint64_t columns) {
+    const std::vector<std::uint64_t> lengths(columns, 6);
+    return plan_for_graph(graph, KernelKind::csr, OrderRequest::automatic, lengths, lengths, limits, table,
+                          *comm)
+        .predicted_csr_seconds;
+  };
+  EXPECT_EQ(csr_seconds(3000), static_cast<double>(graph.num_edges) - 21);  // the ring's ends meet
+  EXPECT_EQ(csr_seconds(6000), 2 * csr_seconds(3000));
 }
 
 TEST(OrderChoice, NeighboursThatLieTogetherStayTogether) {

@@ -10,7 +10,7 @@ namespace tessera {
 
 std::uint32_t checked_size(std::uint64_t num_stored) {
   // Kernels count in 32 bits, some steps beyond the end.
-  constexpr std::uint64_t kMost = (std::uint64_t{1} << 32) - 1024;
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 32) - kStepsBeyond;
   if (num_stored > kMost)
     throw ResourceError(fmt::format("{} stored elements, a format takes at most {}", num_stored, kMost));
   return static_cast<std::uint32_t>(num_stored);

@@ -69,6 +69,8 @@ class HostProduct : public SparseProduct<typename Format::Value> {
   mutable Buffer<S> slots_;  // for ordered()
 };
 
+/// What kernels that count in 32 bits may go beyond the end.
+inline constexpr std::uint64_t kStepsBeyond = 8192;
 /// Formats number their elements with 32 bits. Throws ResourceError.
 std::uint32_t checked_size(std::uint64_t num_stored);
 

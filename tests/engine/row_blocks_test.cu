@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 
 #include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/tile_composite_view.hpp"
@@ -28,6 +29,7 @@ std::size_t expect_pieces(const std::vector<EdgeOffset>& offsets, const RowDeal&
   EXPECT_GT(offsets[row + 1] - offsets[row], deal.num_staged);
   EXPECT_EQ(cut.first_sum, num_sums);
   EXPECT_EQ(cut.num_sums, (offsets[row + 1] - offsets[row] + kSumChunk - 1) / kSumChunk);
+  if (cut.num_pieces < 2) throw std::logic_error("a row cut into less than two pieces");
   EdgeOffset at = offsets[row];
   for (std::uint32_t piece = 0; piece < cut.num_pieces; ++piece, ++b) {
     const RowBlock& block = deal.blocks[b];
@@ -44,8 +46,8 @@ std::size_t expect_pieces(const std::vector<EdgeOffset>& offsets, const RowDeal&
 }
 
 /// Every element is in one block, and every block is what a kernel can take.
-void expect_blocks(const std::vector<EdgeOffset>& offsets) {
-  const RowDeal deal = deal_rows(offsets, kMultiprocessors);
+void expect_blocks(const std::vector<EdgeOffset>& offsets, unsigned num_multiprocessors = kMultiprocessors) {
+  const RowDeal deal = deal_rows(offsets, num_multiprocessors);
   const std::vector<RowBlock>& blocks = deal.blocks;
   ASSERT_FALSE(blocks.empty());
   EXPECT_EQ(blocks.back().first_row, offsets.size() - 1);
@@ -74,6 +76,11 @@ void expect_blocks(const std::vector<EdgeOffset>& offsets) {
   }
   EXPECT_EQ(next_row, offsets.size() - 1);
   EXPECT_EQ(deal.num_sums, num_sums);
+  EXPECT_EQ(deal.row_begins.size(), offsets.size() - 1);
+  std::size_t num_cut = 0;
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
+    num_cut += offsets[row + 1] - offsets[row] > deal.num_staged;
+  EXPECT_EQ(deal.cut_rows.size(), num_cut);
 }
 
 TEST(RowBlocks, CoverRowsOfAllLengths) {
@@ -92,6 +99,21 @@ TEST(RowBlocks, StandOnBothSidesOfEachLimit) {
         std::uint64_t{9 * kManyStaged - 1}})
     for (const std::size_t count : {1u, 2u, 3000u})
       expect_blocks(offsets_of(std::vector<std::uint64_t>(count, length)));
+}
+
+TEST(RowBlocks, OfFewMultiprocessorsAreFull) {
+  for (const std::uint64_t length : {0u, 1u, 3u}) {
+    const auto offsets = offsets_of(std::vector<std::uint64_t>(400000, length));
+    expect_blocks(offsets, 1);
+    const RowDeal deal = deal_rows(offsets, 1);
+    const std::uint32_t rows = deal.blocks[1].first_row;
+    EXPECT_EQ(rows, length == 3 ? kManyStaged / 3 : most_rows_of(deal.num_staged));
+  }
+  // Rows of just what is staged are not cut, beside a million elements.
+  std::vector<std::uint64_t> lengths(600, kManyStaged);
+  lengths.push_back(kManyStaged + 1);
+  expect_blocks(offsets_of(lengths), 1);
+  EXPECT_EQ(deal_rows(offsets_of(lengths), 1).cut_rows.size(), 1u);
 }
 
 TEST(RowBlocks, OfALargeMatrixStageMore) {

@@ -37,6 +37,7 @@ template <class S>
 struct Stage {
   static constexpr std::uint32_t kBanks = 128 / sizeof(S), kGap = 16 / sizeof(S);
   static constexpr std::uint32_t kSize = kStageBytes / sizeof(S) / (kBanks + kGap) * kBanks;
+  static_assert(kSize <= kStepsBeyond, "positions count in 32 bits");
   __device__ static std::uint32_t place_of(std::uint32_t k) { return k + k / kBanks * kGap; }
   __device__ S operator[](std::uint32_t k) const { return products[place_of(k)]; }
   /// k: a multiple of four.

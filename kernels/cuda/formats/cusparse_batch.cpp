@@ -29,6 +29,8 @@ class CusparseBatch : public SparseProduct<S> {
     check_alike(matrices);
     if (matrices.empty()) return;
     num_rows_ = matrices[0].num_rows;
+    cusparse_int(num_rows_);
+    cusparse_int(matrices[0].num_cols);
     count_ = cusparse_int(matrices.size());
     if (matrices[0].num_nonzeros() == 0) return;
     copy(matrices);
@@ -49,8 +51,9 @@ class CusparseBatch : public SparseProduct<S> {
   }
   void multiply(const S* x, S* y) const override {
     if (matrix_ == nullptr) {  // without elements; the library is not asked
-      TESSERA_CUDA_CALL(
-          cudaMemsetAsync(y, 0, static_cast<std::uint64_t>(count_) * num_rows_ * sizeof(S), nullptr));
+      if (num_rows_ > 0)
+        TESSERA_CUDA_CALL(
+            cudaMemsetAsync(y, 0, static_cast<std::uint64_t>(count_) * num_rows_ * sizeof(S), nullptr));
       return;
     }
     TESSERA_CUSPARSE_CALL(set_dense_values(x_, const_cast<S*>(x)));

@@ -96,7 +96,7 @@ constexpr BatchEntry kForms[] = {
 #ifdef TESSERA_HAVE_CUSPARSE
     {"cusparse-loop", "cuSPARSE CSR_ALG2, matrix after matrix", true, loop_of_vendors<float>,
      loop_of_vendors<double>},
-    {"cusparse-spmm", "cuSPARSE SpMM CSR_ALG1, matrices of one shape at even distances", true,
+    {"cusparse-spmm", "cuSPARSE SpMM CSR_ALG1, matrices of one shape with rows of the same lengths", true,
      vendors_batch<float>, vendors_batch<double>},
 #endif
 };

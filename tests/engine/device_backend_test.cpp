@@ -220,56 +220,6 @@ TYPED_TEST(DeviceProducts, OfRowsAndBlocksOfAllSizesHaveTheBitsOfTheCpu) {
   }
 }
 
-/// Rows of these lengths over columns that scatter, some of them repeated.
-RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, bool weighted) {
-  RandomMatrix a;
-  a.num_cols = 30011;
-  a.num_rows = lengths.size();
-  a.row_offsets.push_back(0);
-  for (std::uint64_t row = 0; row < a.num_rows; ++row) {
-    for (std::uint64_t k = 0; k < lengths[row]; ++k)
-      a.col_indices.push_back(static_cast<VertexId>((k * 7919 + row * 31) % a.num_cols));
-    a.row_offsets.push_back(a.col_indices.size());
-  }
-  for (std::size_t k = 0; weighted && k < a.col_indices.size(); ++k)
-    a.values.push_back(0.25 + static_cast<double>(k % 97) / 31);
-  return a;
-}
-
-/// Little and much staged; many rows a block, rows of several pieces, of more chunks than a block has
-/// threads.
-TYPED_TEST(DeviceProducts, OfLargeMatricesInCsrHaveTheBitsOfTheCpuEveryTime) {
-  using S = TypeParam;
-  std::vector<std::uint64_t> sparse(1200000), denser(1200000),
-      few_long = {65536, 3, 65537, 0, 200000, 1024, 1025, 256, 257, 2048, 2049, 1};
-  for (std::size_t row = 0; row < sparse.size(); ++row) {
-    sparse[row] = row % 3 == 0 ? 1 : row % 5 == 0 ? 2 : 0;
-    denser[row] = row % 4;
-  }
-  std::vector<std::uint64_t> long_rows = few_long;
-  long_rows.push_back(std::uint64_t{1} << 20);
-  for (const auto& lengths : {sparse, denser, few_long, long_rows})
-    for (const bool weighted : {false, true}) {
-      SCOPED_TRACE(testing::Message() << lengths.size() << " rows" << (weighted ? ", weighted" : ""));
-      const RandomMatrix a = matrix_of_lengths(lengths, weighted);
-      std::vector<VertexId> rows(a.num_rows);
-      std::iota(rows.begin(), rows.end(), VertexId{0});
-      const ColumnOrder columns = order_columns_as_given(a.column_lengths(), 65535);
-      this->expect_same([&](Backend<S>& backend) {
-        const auto matrix = backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
-        std::vector<double> all;
-        for (unsigned run = 0; run < 3; ++run) {
-          const Buffer<S> x = this->put(backend, random_values<S>(columns.num_slots, 5 + run));
-          auto y = this->put(backend, std::vector<double>(a.num_rows, -7.0));
-          matrix->apply(x, y, 1);
-          const std::vector<double> found = this->get(backend, y);
-          all.insert(all.end(), found.begin(), found.end());
-        }
-        return all;
-      });
-    }
-}
-
 /// Not under the sanitizers: minutes.
 TYPED_TEST(DeviceProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
   const std::uint32_t full = this->device_->tiling_limits().tile_columns;

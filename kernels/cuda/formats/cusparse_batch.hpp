@@ -7,7 +7,7 @@
 
 namespace tessera::cuda {
 
-/// The matrices agree in rows, columns and number of elements, else ResourceError says which does not; also
+/// The matrices agree in rows, columns and lengths of rows, else ResourceError says which does not; also
 /// where the library is not there.
 template <class S>
 std::unique_ptr<SparseProduct<S>> make_cusparse_batch(std::span<const CsrView<double>> matrices);

@@ -1,0 +1,94 @@
+// Products of one vector in CSR on a device against the CPU's bits: many rows, very long ones, one after the
+// other.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/tile_composite_builder.hpp"
+#include "kernels/backend.hpp"
+#include "kernels/devices.hpp"
+#include "tests/support/random_matrix.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Rows of these lengths over columns that scatter, some of them repeated.
+RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, bool weighted) {
+  RandomMatrix a;
+  a.num_cols = 30011;
+  a.num_rows = lengths.size();
+  a.row_offsets.push_back(0);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row) {
+    for (std::uint64_t k = 0; k < lengths[row]; ++k)
+      a.col_indices.push_back(static_cast<VertexId>((k * 7919 + row * 31) % a.num_cols));
+    a.row_offsets.push_back(a.col_indices.size());
+  }
+  for (std::size_t k = 0; weighted && k < a.col_indices.size(); ++k)
+    a.values.push_back(0.25 + static_cast<double>(k % 97) / 31);
+  return a;
+}
+
+/// Three products with three vectors, each into a poisoned y.
+template <class S>
+std::vector<double> products(const RandomMatrix& a, Backend<S>& backend) {
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  const ColumnOrder columns = order_columns_as_given(a.column_lengths(), 65535);
+  const auto matrix = backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
+  std::vector<double> all;
+  for (std::uint64_t run = 0; run < 3; ++run) {
+    std::vector<S> host_x(columns.num_slots);
+    for (std::size_t i = 0; i < host_x.size(); ++i)
+      host_x[i] = S{1} / static_cast<S>(1 + (i * 37 + run * 11) % 1013);
+    std::vector<double> host_y(a.num_rows, -7.0);
+    Buffer<S> x = backend.template allocate<S>(host_x.size());
+    Buffer<double> y = backend.template allocate<double>(host_y.size());
+    backend.upload(host_x.data(), x.data(), x.size_bytes());
+    backend.upload(host_y.data(), y.data(), y.size_bytes());
+    matrix->apply(x, y, 1);
+    backend.download(y.data(), host_y.data(), y.size_bytes());
+    all.insert(all.end(), host_y.begin(), host_y.end());
+  }
+  return all;
+}
+
+template <class S>
+void expect_the_bits_of_the_cpu(const std::vector<std::uint64_t>& lengths) {
+  const auto host = make_backend<S>("cpu"), device = make_backend<S>("cuda");
+  for (const bool weighted : {false, true}) {
+    const RandomMatrix a = matrix_of_lengths(lengths, weighted);
+    const std::vector<double> expected = products(a, *host), found = products(a, *device);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      ASSERT_EQ(found[i], expected[i])
+          << "run " << i / a.num_rows << ", row " << i % a.num_rows << (weighted ? ", weighted" : "");
+  }
+}
+
+void expect_in_both_precisions(const std::vector<std::uint64_t>& lengths) {
+  expect_the_bits_of_the_cpu<float>(lengths);
+  expect_the_bits_of_the_cpu<double>(lengths);
+}
+
+TEST(DeviceCsr, OfManyShortRowsHasTheBitsOfTheCpuEveryTime) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
+  std::vector<std::uint64_t> sparse(1200000), denser(1200000);  // little staged, and much
+  for (std::size_t row = 0; row < sparse.size(); ++row) {
+    sparse[row] = row % 3 == 0 ? 1 : row % 5 == 0 ? 2 : 0;
+    denser[row] = row % 4;
+  }
+  expect_in_both_precisions(sparse);
+  expect_in_both_precisions(denser);
+}
+
+TEST(DeviceCsr, OfVeryLongRowsHasTheBitsOfTheCpuEveryTime) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
+  // Of more chunks than a block has threads, too.
+  std::vector<std::uint64_t> lengths = {65536, 3, 65537, 0, 200000, 1024, 1025, 256, 257, 2048, 2049, 1};
+  expect_in_both_precisions(lengths);
+  lengths.push_back(std::uint64_t{1} << 20);
+  expect_in_both_precisions(lengths);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -43,10 +43,10 @@ struct GraphFindings {
   bool weighted = false;
 };
 
-/// Automatic: the kernel that is predicted to be faster (tiling only where it promises 5 % or more, on a GPU
-/// 10 %). Row and column lengths of the whole matrix. Without findings (null) neighbours are taken to lie
-/// anywhere, and the order is by length. num_vectors: that most products will have; counts on devices that
-/// prefer messages.
+/// Automatic: the kernel that is predicted to be faster (tiling only where it promises 5 % or more on a CPU,
+/// 25 % on a GPU with values). Row and column lengths of the whole matrix. Without findings (null) neighbours
+/// are taken to lie anywhere, and the order is by length. num_vectors: that most products will have; counts
+/// on devices that prefer messages.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table, const GraphFindings* findings = nullptr,

@@ -100,14 +100,19 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   table.gpu.csr = {3e-6, 0, 0, 0, 0, 0};
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
-  // Tiles must promise 10 %.
-  table.gpu.csr[0] = 2.21e-6;
+  // Where there are values tiles must promise 25 %.
+  const auto with_values = [&](double csr_seconds) {
+    table.gpu.csr[0] = csr_seconds;
+    const GraphFindings findings{.num_pieces = 1, .weighted = true};
+    return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings);
+  };
+  EXPECT_EQ(with_values(2.51e-6).kernel, KernelKind::tile_messages);
+  const SpmvPlan hardly = with_values(2.49e-6);
+  EXPECT_EQ(hardly.kernel, KernelKind::csr);
+  EXPECT_NE(hardly.reason.find("gain less than 25 %"), std::string::npos) << hardly.reason;
+  table.gpu.csr[0] = 2.01e-6;
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
-  table.gpu.csr[0] = 2.19e-6;
-  const SpmvPlan hardly = choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table);
-  EXPECT_EQ(hardly.kernel, KernelKind::csr);
-  EXPECT_NE(hardly.reason.find("gain less than 10 %"), std::string::npos) << hardly.reason;
 }
 
 TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {

@@ -144,6 +144,8 @@ void multiply_on_host(const TileCoo<S>& a, const S* slots, S* y) {
 
 // kernels/cuda/formats/cuda_tile_coo.cu
 template <class S>
+void check_device(const TileCoo<S>& a);
+template <class S>
 void order_input_on_device(const TileCoo<S>& a, const S* x, S* slots);
 template <class S>
 void multiply_on_device(const TileCoo<S>& a, const S* slots, S* y);

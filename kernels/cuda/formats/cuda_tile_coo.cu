@@ -1,5 +1,7 @@
 // Blocks take equally many elements of all tiles; the part of x of the tile that they are in lies in shared
 // memory. Rows' sums are added as in coo, so tiles need no launch of their own.
+#include <string>
+
 #include "kernels/cuda/formats/format_launch.cuh"
 #include "kernels/formats/tile_coo.hpp"
 
@@ -89,6 +91,18 @@ void launch_tiles(const TileCoo<S>& a, const S* slots, S* y) {
 }  // namespace cuda
 
 template <class S>
+void check_device(const TileCoo<S>& a) {
+  int device = 0, most_bytes = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const std::uint64_t window_bytes = a.widest_tile * sizeof(S);
+  if (window_bytes > static_cast<std::uint64_t>(most_bytes))
+    throw ResourceError("tile-coo: a tile of " + std::to_string(window_bytes >> 10) +
+                        " KiB does not fit in the " + std::to_string(most_bytes >> 10) +
+                        " KiB of shared memory that a block has on this GPU");
+}
+
+template <class S>
 void order_input_on_device(const TileCoo<S>& a, const S* x, S* slots) {
   const std::uint64_t size = a.slot_columns.size();
   if (size == 0) return;
@@ -103,6 +117,8 @@ void multiply_on_device(const TileCoo<S>& a, const S* slots, S* y) {
   add_on_device(a.rest, slots, y);
 }
 
+template void check_device(const TileCoo<float>&);
+template void check_device(const TileCoo<double>&);
 template void order_input_on_device(const TileCoo<float>&, const float*, float*);
 template void order_input_on_device(const TileCoo<double>&, const double*, double*);
 template void multiply_on_device(const TileCoo<float>&, const float*, float*);

@@ -1,4 +1,5 @@
-// A format of kernels/formats in device memory: what its constructor has built, copied.
+// A format of kernels/formats in device memory: what its constructor has built, copied. A format whose
+// kernels want something of the device has a check_device(), which may refuse with a ResourceError.
 #pragma once
 #include <utility>
 
@@ -14,6 +15,7 @@ class DeviceProduct : public SparseProduct<typename Format::Value> {
   template <class Input>
   explicit DeviceProduct(const Input& input) : DeviceProduct(Format(input)) {}
   explicit DeviceProduct(Format format) : format_(std::move(format)) {
+    if constexpr (requires { check_device(format_); }) check_device(format_);
     Format::each_buffer(format_, [](auto& buffer) { buffer = on_device(buffer); });
     if constexpr (OrdersInput<Format>) slots_ = device_buffer<S>(format_.slot_columns.size());
   }

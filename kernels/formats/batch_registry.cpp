@@ -80,7 +80,8 @@ std::unique_ptr<SparseProduct<S>> loop_of_vendors(Matrices matrices, bool on_dev
   return std::make_unique<LoopProduct<S>>("cusparse-csr2", matrices, on_device);
 }
 template <class S>
-std::unique_ptr<SparseProduct<S>> vendors_batch(Matrices matrices, bool) {
+std::unique_ptr<SparseProduct<S>> vendors_batch(Matrices matrices, bool on_device) {
+  if (!on_device) throw ResourceError("cuSPARSE computes on a GPU only; use --backend cuda");
   return cuda::make_cusparse_batch<S>(matrices);
 }
 #endif

@@ -67,6 +67,19 @@ TEST(BatchFormats, MultiplyEveryMatrixOfTheBatch) {
   }
 }
 
+TEST(BatchFormats, OfTheVendorSayThatTheyNeedADevice) {
+  const Batch batch({random_matrix(1, 30, 30, 4, true)});
+  for (const BatchEntry& entry : all_batch_forms()) {
+    if (!entry.needs_device) continue;
+    try {
+      make_batch<float>(entry, batch.views, false);
+      ADD_FAILURE() << entry.name;
+    } catch (const ResourceError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("on a GPU only; use --backend cuda")) << entry.name;
+    }
+  }
+}
+
 TEST(BatchFormats, EllPadsEachMatrixToItsOwnLongestRow) {
   RandomMatrix wide = random_matrix(1, 4, 50, 0, true), narrow = wide;
   wide.row_offsets = {0, 3, 3, 4, 6};

@@ -177,11 +177,12 @@ struct OperatorBuilder {
           {.csr = csr,
            .rows = rows,
            .slot_of_column = columns.slot_of_column.data(),
-           .tiles = tiles,
-           .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
-           .num_slots = op.x_size_,
-           .bins = bins,
-           .parts = parts},
+           .shape = {.num_rows = rows.size(),
+                     .num_slots = op.x_size_,
+                     .tiles = tiles,
+                     .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
+                     .bins = bins,
+                     .parts = parts}},
           op.exchange_, packing);
       if (op.matrix_ != nullptr) return;
     }

@@ -9,53 +9,70 @@
 namespace tessera {
 namespace {
 
-/// Rows go to a bin while they fit.
-std::vector<std::uint64_t> filled_bins(std::span<const std::uint32_t> before, std::uint64_t capacity) {
-  const std::uint64_t num_rows = before.size() - 1;
-  std::vector<std::uint64_t> first_rows = {0};
-  for (std::uint64_t row = 0; row < num_rows;) {
-    const auto end = std::upper_bound(before.begin() + static_cast<std::ptrdiff_t>(row), before.end(),
-                                      std::uint64_t{before[row]} + capacity);
-    const auto next = static_cast<std::uint64_t>(end - before.begin()) - 1;
-    if (next == row)
-      throw ResourceError("a row has elements in " + std::to_string(before[row + 1] - before[row]) +
-                          " tiles, expected at most " + std::to_string(capacity) + "; use --kernel csr");
-    first_rows.push_back(row = next);
-  }
-  if (num_rows == 0) first_rows.push_back(0);
-  return first_rows;
+/// Rows by equal shares of the messages; bins without any are left out.
+std::vector<BinEdge> share_out(std::uint64_t num_bins, const BinEdge& end, const FindRows& find) {
+  std::vector<std::uint32_t> targets;
+  for (std::uint64_t b = 1; b < num_bins; ++b)
+    targets.push_back(static_cast<std::uint32_t>(b * end.messages_before / num_bins));
+  std::vector<BinEdge> edges = {{}};
+  for (const BinEdge& edge : find(targets))
+    if (edge.messages_before > edges.back().messages_before && edge.messages_before < end.messages_before)
+      edges.push_back(edge);
+  edges.push_back(end);
+  return edges;
 }
 
-std::uint64_t longest_row(std::span<const std::uint32_t> before) {
-  std::uint64_t longest = 0;
-  for (std::size_t row = 0; row + 1 < before.size(); ++row)
-    longest = std::max<std::uint64_t>(longest, before[row + 1] - before[row]);
-  return longest;
+std::uint32_t largest_bin(const std::vector<BinEdge>& edges) {
+  std::uint32_t largest = 0;
+  for (std::size_t b = 0; b + 1 < edges.size(); ++b)
+    largest = std::max(largest, edges[b + 1].messages_before - edges[b].messages_before);
+  return largest;
 }
 
 }  // namespace
 
-std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_before, const BinLimits& limits) {
-  require(!messages_before.empty() && limits.at_once > 0 && limits.least_messages > 0, "bins have limits");
-  require(limits.most_messages <= 65535, "a bin has at most 65,535 messages");
-  std::vector<std::uint64_t> bins = filled_bins(messages_before, limits.most_messages);
-  const std::uint64_t total = messages_before.back(), fewest = bins.size() - 1;
-  const std::uint64_t whole_rounds = ceil_div<std::uint64_t>(fewest, limits.at_once) * limits.at_once;
-  const std::uint64_t wanted = std::min(whole_rounds, std::max(fewest, total / limits.least_messages));
-  // The least capacity that needs no more bins, found by halving.
-  std::uint64_t low = std::max(ceil_div<std::uint64_t>(total, wanted), longest_row(messages_before));
-  std::uint64_t high = limits.most_messages;
-  while (low < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    std::vector<std::uint64_t> cut = filled_bins(messages_before, middle);
-    if (cut.size() - 1 <= wanted) {
-      high = middle;
-      bins = std::move(cut);
-    } else {
-      low = middle + 1;
-    }
+std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
+                              const FindRows& find, const BinLimits& limits) {
+  require(limits.at_once > 0 && limits.least_messages > 0, "bins have limits");
+  require(limits.most_messages > 0 && limits.most_messages <= 65535, "a bin has at most 65,535 messages");
+  if (longest_row > limits.most_messages)
+    throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
+                        std::to_string(limits.most_messages) + "; use --kernel csr");
+  const std::uint64_t fewest =
+      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
+  const auto in_whole_rounds = [&](std::uint64_t bins) {
+    return ceil_div<std::uint64_t>(bins, limits.at_once) * limits.at_once;
+  };
+  std::uint64_t num_bins = std::min(in_whole_rounds(fewest),
+                                    std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
+  // Whole rows exceed a share by up to a row: more bins until the largest fits. With a share of one message a
+  // bin is one row.
+  for (;;) {
+    std::vector<BinEdge> edges = share_out(num_bins, {num_rows, num_messages}, find);
+    if (largest_bin(edges) <= limits.most_messages) return edges;
+    num_bins += std::max<std::uint64_t>(1, num_bins / 16);
+    if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins);
   }
-  return bins;
+}
+
+std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_before, const BinLimits& limits) {
+  require(!messages_before.empty(), "there is an end");
+  std::uint64_t longest_row = 0;
+  for (std::size_t row = 0; row + 1 < messages_before.size(); ++row)
+    longest_row = std::max<std::uint64_t>(longest_row, messages_before[row + 1] - messages_before[row]);
+  const FindRows find = [&](std::span<const std::uint32_t> targets) {
+    std::vector<BinEdge> edges;
+    for (const std::uint32_t target : targets) {
+      const auto row = std::lower_bound(messages_before.begin(), messages_before.end(), target);
+      edges.push_back({static_cast<std::uint64_t>(row - messages_before.begin()), *row});
+    }
+    return edges;
+  };
+  std::vector<std::uint64_t> rows;
+  for (const BinEdge& edge :
+       cut_bins(messages_before.size() - 1, messages_before.back(), longest_row, find, limits))
+    rows.push_back(edge.row);
+  return rows;
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
-// Cuts the rows of the tile-messages form into bins, on the host: the same for a build on a device.
+// Cuts the rows of the tile-messages form into bins: the same for builds on the host and on a device.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,9 +13,23 @@ struct BinLimits {
   std::uint32_t least_messages = 1;     ///< a bin that is worth its own work
 };
 
-/// First row of each bin, and the end. Bins hold whole rows, in order; as few as most_messages allows, and
-/// up to as many more as make a multiple of at_once, all of about one size. messages_before: of each row, and
-/// of all. Throws ResourceError when a row sends more than most_messages.
+/// Where one bin ends and the next begins.
+struct BinEdge {
+  std::uint64_t row = 0;
+  std::uint32_t messages_before = 0;
+};
+
+/// For each of the ascending targets the first row with at least so many messages before it.
+using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)>;
+
+/// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any:
+/// about equal shares, in as few bins as most_messages allows, and up to as many more as make a multiple of
+/// at_once. longest_row: messages of the row that sends most. Throws ResourceError when these are more than
+/// most_messages.
+std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
+                              const FindRows& find, const BinLimits& limits);
+
+/// The same of messages_before: of each row, and of all. Gives rows alone.
 std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_before, const BinLimits& limits);
 
 }  // namespace tessera

@@ -10,15 +10,21 @@
 
 namespace tessera {
 
+/// How the form is cut, apart from its elements.
+struct MessagesShape {
+  std::uint64_t num_rows = 0;
+  std::uint64_t num_slots = 0;  ///< length of x
+  std::span<const Tile> tiles;  ///< narrow; tile t begins at slot t * tile_stride
+  std::uint64_t tile_stride = 0;
+  BinLimits bins;
+  std::span<const WindowPart> parts;  ///< as in build_tile_messages
+};
+
 struct MessagesBuildInput {
   CsrView<double> csr;                       ///< columns: vertex ids
   std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of csr
   const VertexId* slot_of_column = nullptr;  ///< csr.num_cols
-  std::span<const Tile> tiles;               ///< narrow; tile t begins at slot t * tile_stride
-  std::uint64_t tile_stride = 0;
-  std::uint64_t num_slots = 0;  ///< length of x
-  BinLimits bins;
-  std::span<const WindowPart> parts;  ///< as in build_tile_messages
+  MessagesShape shape;
   /// Sent to the device at a time, but for longer rows; 0: as many as take less memory than the result.
   std::uint64_t chunk_elements = 0;
 };

@@ -30,8 +30,20 @@ TESSERA_HD Slice next_slice(std::uint64_t num_rows, const LengthOf& length_of) {
   const std::uint64_t least = is_short ? words : kShortWords + 1;  // of the rows that may join
   const std::uint64_t limit = is_short ? kShortSliceRows : kSliceLanes;
   const std::uint64_t most = limit < num_rows ? limit : num_rows;
-  std::uint64_t rows = 1;
-  while (rows < most && (length_of(rows) + 1) / 2 >= least && length_of(rows) > 1) ++rows;
+  const auto joins = [&](std::uint64_t row) {
+    const std::uint64_t length = length_of(row);
+    return (length + 1) / 2 >= least && length > 1;
+  };
+  // Lengths fall, so the end can be searched for; most slices are full.
+  std::uint64_t rows = most, low = 1;
+  if (!joins(most - 1))
+    for (rows = most - 1; low < rows;) {
+      const std::uint64_t middle = (low + rows) / 2;
+      if (joins(middle))
+        low = middle + 1;
+      else
+        rows = middle;
+    }
   return {.num_words = static_cast<std::uint16_t>(words), .num_rows = static_cast<std::uint16_t>(rows)};
 }
 

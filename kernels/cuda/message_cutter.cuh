@@ -1,177 +1,283 @@
-// First half of the build: the elements of all rows grouped by tile and cut into messages. Rows come in
+// First half of the build: the elements of all rows grouped by tile and cut into messages. Rows may come in
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
-#include <algorithm>
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/thrust_memory.cuh"
+#include "kernels/cuda/build_memory.cuh"
 #include "kernels/messages_build_input.hpp"
 
 namespace tessera::cuda {
 
-/// Messages by row and tile.
+/// Tile and elements of a message.
+struct MessageShape {
+  static constexpr unsigned kTileShift = 16;
+  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length) {
+    return tile << kTileShift | length;
+  }
+  __host__ __device__ static std::uint32_t tile(std::uint32_t shape) { return shape >> kTileShift; }
+  __host__ __device__ static std::uint32_t length(std::uint32_t shape) { return shape & 65535; }
+};
+
+/// Messages, chunk after chunk of rows, by tile and row in each.
 template <class Memory, class S>
 struct CutMessages {
   template <class T>
-  using Vector = typename Memory::template Vector<T>;
+  using Vector = BuildVector<Memory, T>;
   std::uint64_t num_elements = 0;
-  Vector<std::uint16_t> offsets;  ///< of all elements, by row and tile
+  std::uint32_t longest = 1;      ///< elements that a message may have
+  Vector<std::uint16_t> offsets;  ///< of all elements, message after message
   Vector<S> values;
   Vector<VertexId> rows;
-  Vector<std::uint32_t> tiles;
-  Vector<std::uint16_t> lengths;
-  Vector<std::uint64_t> firsts;  ///< into offsets
+  Vector<std::uint32_t> shapes;      ///< see MessageShape
+  Vector<std::uint64_t> firsts;      ///< into offsets
+  Vector<std::uint32_t> row_counts;  ///< messages of row i at i + 1
 };
+
+/// Some rows of the result in a Memory.
+template <class Memory, class S>
+struct RowChunk {
+  std::uint64_t first_row = 0;
+  BuildVector<Memory, std::uint64_t> starts;  ///< first element of each row, from 0, and the end
+  const std::uint64_t* from = nullptr;        ///< where each row begins in cols
+  const VertexId* cols = nullptr;
+  const S* values = nullptr;
+};
+
+/// What is sorted with a key: an element's row, and its value where it has one.
+template <class S>
+struct RowValue {
+  VertexId row;
+  S value;
+};
+__host__ __device__ inline VertexId row_of(VertexId row) { return row; }
+template <class S>
+__host__ __device__ VertexId row_of(const RowValue<S>& element) {
+  return element.row;
+}
+template <class S>
+__host__ __device__ void set_element(VertexId& element, VertexId row, const S*, std::uint64_t) {
+  element = row;
+}
+template <class S>
+__host__ __device__ void set_element(RowValue<S>& element, VertexId row, const S* values, std::uint64_t at) {
+  element = {row, values[at]};
+}
+template <class S>
+__host__ __device__ void set_value(S*, std::uint64_t, VertexId) {}
+template <class S>
+__host__ __device__ void set_value(S* values, std::uint64_t at, const RowValue<S>& element) {
+  values[at] = element.value;
+}
 
 template <class Memory, class S>
 struct MessageCutter {
   template <class T>
-  using Vector = typename Memory::template Vector<T>;
+  using Vector = BuildVector<Memory, T>;
 
-  explicit MessageCutter(const MessagesBuildInput& input)
-      : in_(input), slot_of_column_(input.slot_of_column, input.slot_of_column + input.csr.num_cols) {
-    std::uint64_t num_elements = 0;
-    for (const VertexId row : in_.rows) num_elements += length_of(row);
-    out_.offsets.resize(num_elements);
-    if (in_.csr.values != nullptr) out_.values.resize(num_elements);
-    // About 30 bytes an element of a chunk, where the result has more than 2 for each of all elements.
-    constexpr std::uint64_t kChunks = 16, kLeast = std::uint64_t{1} << 20, kMost = std::uint64_t{1} << 26;
+  /// slot_of_column: in Memory. longest_row: its elements.
+  MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
+                std::uint64_t longest_row, bool weighted)
+      : shape_(shape), slot_of_column_(slot_of_column) {
+    require(shape.tiles.size() < (1u << MessageShape::kTileShift), "tiles have 16-bit numbers");
+    out_.offsets = Vector<std::uint16_t>(num_elements);
+    if (weighted) out_.values = Vector<S>(num_elements);
+    out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
+    out_.longest = longest_row <= kMessageElements
+                       ? static_cast<std::uint32_t>(std::max<std::uint64_t>(longest_row, 1))
+                       : elements_of_message(longest_row);
+    splits_ = longest_row > kMessageElements;
+  }
+
+  /// Has copied from chunk.cols and chunk.values when it returns.
+  void add(const RowChunk<Memory, S>& chunk, std::uint64_t num_elements) {
+    if (num_elements == 0) return;
+    if (num_elements >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use more ranks");
+    if (chunk.values == nullptr)
+      add_elements<VertexId>(chunk, num_elements);
+    else
+      add_elements<RowValue<S>>(chunk, num_elements);
+    out_.num_elements += num_elements;
+  }
+
+  CutMessages<Memory, S> finish() {
+    std::uint64_t count = 0;
+    for (const auto& rows : rows_) count += rows.size();
+    if (count >= kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+    if (count == 0) return std::move(out_);
+    out_.rows = Memory::joined(rows_);
+    out_.shapes = Memory::joined(shapes_);
+    out_.firsts = Memory::joined(firsts_);
+    return std::move(out_);
+  }
+
+  // Parents of device lambdas must be public.
+  template <class P>
+  void add_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
+    Vector<std::uint32_t> keys(count);  // tile, offset
+    Vector<P> elements(count);
+    make_keys(chunk, count, keys, elements);
+    const unsigned tile_bits = bits_for(shape_.tiles.size() - 1);
+    Memory::sort(keys, elements, MessageShape::kTileShift, MessageShape::kTileShift + tile_bits);
+    const std::uint32_t* key = keys.data();
+    const P* element = elements.data();
+    std::uint16_t* offset = out_.offsets.data() + out_.num_elements;
+    S* value = out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements;
+    Memory::each(count, [=] __host__ __device__(std::uint64_t e) {
+      offset[e] = static_cast<std::uint16_t>(key[e]);
+      set_value(value, e, element[e]);
+    });
+    cut_messages(chunk, count, key, element);
+  }
+
+  template <class P>
+  void make_keys(const RowChunk<Memory, S>& chunk, std::uint64_t count, Vector<std::uint32_t>& keys,
+                 Vector<P>& elements) {
+    const std::uint64_t *start = chunk.starts.data(), *from = chunk.from;
+    const VertexId *column = chunk.cols, *slot_of = slot_of_column_;
+    const S* value = chunk.values;
+    const auto first_row = static_cast<VertexId>(chunk.first_row);
+    const auto stride = static_cast<std::uint32_t>(shape_.tile_stride);
+    std::uint32_t* key = keys.data();
+    P* element = elements.data();
+    Memory::each_in_rows(chunk.starts, count, [=] __host__ __device__(std::uint64_t row, std::uint64_t e) {
+      const std::uint64_t at = from[row] + (e - start[row]);
+      const VertexId slot = slot_of[column[at]];
+      const std::uint32_t tile = slot / stride;
+      key[e] = tile << MessageShape::kTileShift | (slot - tile * stride);
+      set_element(element[e], first_row + static_cast<VertexId>(row), value, at);
+    });
+  }
+
+  /// Pieces, the elements of a row in a tile, become messages; key and element: sorted by tile and row.
+  template <class P>
+  void cut_messages(const RowChunk<Memory, S>& chunk, std::uint64_t count, const std::uint32_t* key,
+                    const P* element) {
+    const auto starts = indices_where<std::uint32_t, Memory>(count, [=] __host__ __device__(std::uint32_t e) {
+      return e == 0 || key[e] >> MessageShape::kTileShift != key[e - 1] >> MessageShape::kTileShift ||
+             row_of(element[e]) != row_of(element[e - 1]);
+    });
+    const std::uint64_t num_pieces = starts.size(), num_before = out_.num_elements;
+    const std::uint64_t first_row = chunk.first_row, *row_start = chunk.starts.data();
+    const std::uint32_t* start = starts.data();
+    const auto length_of = [=] __host__ __device__(std::uint64_t p) {
+      return static_cast<std::uint32_t>((p + 1 < num_pieces ? start[p + 1] : count) - start[p]);
+    };
+    const auto most_of = [=] __host__ __device__(std::uint64_t p) {
+      if (length_of(p) <= kMessageElements) return length_of(p);
+      const std::uint64_t row = row_of(element[start[p]]) - first_row;
+      return elements_of_message(row_start[row + 1] - row_start[row]);
+    };
+    Vector<std::uint32_t> ends(splits_ ? num_pieces : 0);
+    std::uint32_t* end = splits_ ? ends.data() : nullptr;
+    if (splits_) {
+      Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
+        end[p] = (length_of(p) + most_of(p) - 1) / most_of(p);
+      });
+      sum_up(ends);
+    }
+    const std::uint64_t num_messages = splits_ ? Memory::read(end + num_pieces - 1) : num_pieces;
+    rows_.emplace_back(num_messages);
+    shapes_.emplace_back(num_messages);
+    firsts_.emplace_back(num_messages);
+    VertexId* row = rows_.back().data();
+    std::uint32_t *shape = shapes_.back().data(), *row_count = out_.row_counts.data();
+    std::uint64_t* first = firsts_.back().data();
+    Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
+      const std::uint32_t length = length_of(p), most = most_of(p);
+      const VertexId piece_row = row_of(element[start[p]]);
+      const std::uint64_t begin = end == nullptr ? p : p == 0 ? 0 : end[p - 1];
+      std::uint64_t m = begin;
+      for (std::uint32_t k = 0; k < length; k += most, ++m) {
+        row[m] = piece_row;
+        shape[m] = MessageShape::of(key[start[p]] >> MessageShape::kTileShift,
+                                    length - k < most ? length - k : most);
+        first[m] = num_before + start[p] + k;
+      }
+      add_to(row_count + piece_row + 1, static_cast<std::uint32_t>(m - begin));
+    });
+  }
+
+ private:
+  const MessagesShape& shape_;
+  const VertexId* slot_of_column_;
+  bool splits_ = false;  // some row may have more elements than a message takes
+  // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
+  std::vector<Vector<VertexId>> rows_;
+  std::vector<Vector<std::uint32_t>> shapes_;
+  std::vector<Vector<std::uint64_t>> firsts_;
+  CutMessages<Memory, S> out_;
+};
+
+/// Rows of a matrix in host memory, sent chunk after chunk.
+template <class Memory, class S>
+struct HostRowCutter {
+  explicit HostRowCutter(const MessagesBuildInput& input) : in_(input) {
+    for (const VertexId row : in_.rows) {
+      num_elements_ += length_of(row);
+      longest_row_ = std::max(longest_row_, length_of(row));
+    }
+    // About 22 bytes an element of a chunk, where the result has more than 2 for each of all elements.
+    constexpr std::uint64_t kChunks = 16, kLeast = std::uint64_t{1} << 20, kMost = std::uint64_t{1} << 24;
     chunk_elements_ =
-        in_.chunk_elements > 0 ? in_.chunk_elements : std::clamp(num_elements / kChunks, kLeast, kMost);
+        in_.chunk_elements > 0 ? in_.chunk_elements : std::clamp(num_elements_ / kChunks, kLeast, kMost);
   }
 
   CutMessages<Memory, S> run() {
+    const auto slots = Memory::template from_host<VertexId>(
+        {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
+    const bool weighted = in_.csr.values != nullptr;
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements_, longest_row_, weighted);
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       std::uint64_t end = first, elements = 0;
       while (end < in_.rows.size() &&
              (end == first || elements + length_of(in_.rows[end]) <= chunk_elements_))
         elements += length_of(in_.rows[end++]);
-      add_rows(first, end, elements);
+      send(first, end, elements, cutter);
       first = end;
     }
-    out_.rows = Memory::joined(rows_);
-    if (out_.rows.size() >= kNoVertex)
-      throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
-    out_.tiles = Memory::joined(tiles_);
-    out_.lengths = Memory::joined(lengths_);
-    out_.firsts = Memory::joined(firsts_);
-    return std::move(out_);
+    return cutter.finish();
   }
 
+ private:
   std::uint64_t length_of(VertexId row) const {
     return in_.csr.row_offsets[row + 1] - in_.csr.row_offsets[row];
   }
 
-  /// Groups the elements of rows [first, end) by tile and cuts them into messages.
-  void add_rows(std::uint64_t first, std::uint64_t end, std::uint64_t num_elements) {
-    std::vector<std::uint64_t> host_offsets{0};
-    std::vector<VertexId> host_cols(num_elements);
-    std::vector<S> host_values(in_.csr.values != nullptr ? num_elements : 0);
-    for (std::uint64_t i = first; i < end; ++i)
-      host_offsets.push_back(host_offsets.back() + length_of(in_.rows[i]));
+  void send(std::uint64_t first, std::uint64_t end, std::uint64_t num_elements,
+            MessageCutter<Memory, S>& cutter) {
+    std::vector<std::uint64_t> starts{0};
+    for (std::uint64_t i = first; i < end; ++i) starts.push_back(starts.back() + length_of(in_.rows[i]));
+    const bool weighted = in_.csr.values != nullptr;
+    if (staged_cols_.size() < num_elements) {
+      staged_cols_ = typename Memory::template Staging<VertexId>(num_elements);
+      if (weighted) staged_values_ = typename Memory::template Staging<S>(num_elements);
+    }
+    VertexId* to_cols = staged_cols_.data();
+    S* to_values = staged_values_.data();
 #pragma omp parallel for schedule(dynamic, 1024)
     for (std::uint64_t i = first; i < end; ++i) {
       const EdgeOffset from = in_.csr.row_offsets[in_.rows[i]];
-      for (std::uint64_t k = 0, to = host_offsets[i - first]; to + k < host_offsets[i - first + 1]; ++k) {
-        host_cols[to + k] = in_.csr.col_indices[from + k];
-        if (!host_values.empty()) host_values[to + k] = static_cast<S>(in_.csr.values[from + k]);
+      for (std::uint64_t k = 0, to = starts[i - first]; to + k < starts[i - first + 1]; ++k) {
+        to_cols[to + k] = in_.csr.col_indices[from + k];
+        if (weighted) to_values[to + k] = static_cast<S>(in_.csr.values[from + k]);
       }
     }
-    Vector<std::uint64_t> row_offsets(host_offsets.begin(), host_offsets.end());
-    Vector<VertexId> cols(host_cols.begin(), host_cols.end());
-    Vector<std::uint64_t> keys(num_elements);
-    Vector<std::uint16_t> offsets(num_elements);
-    const auto num_rows = end - first;
-    {
-      const std::uint64_t* starts = Memory::raw(row_offsets);
-      const VertexId *column = Memory::raw(cols), *slot_of = Memory::raw(slot_of_column_);
-      std::uint64_t* key = Memory::raw(keys);
-      std::uint16_t* offset = Memory::raw(offsets);
-      const std::uint64_t stride = in_.tile_stride;
-      Memory::each(num_elements, [=] __host__ __device__(std::uint64_t e) {
-        const VertexId slot = slot_of[column[e]];
-        key[e] = (first + last_not_above(starts, num_rows + 1, e)) << 32 | slot / stride;
-        offset[e] = static_cast<std::uint16_t>(slot % stride);
-      });
-    }
-    Memory::release(cols);
-    Vector<std::uint32_t> order(num_elements);
-    thrust::sequence(order.begin(), order.end());
-    thrust::stable_sort_by_key(keys.begin(), keys.end(), order.begin());
-    const auto to = static_cast<std::ptrdiff_t>(out_.num_elements);
-    thrust::gather(order.begin(), order.end(), offsets.begin(), out_.offsets.begin() + to);
-    if (!host_values.empty()) {
-      const Vector<S> values(host_values.begin(), host_values.end());
-      thrust::gather(order.begin(), order.end(), values.begin(), out_.values.begin() + to);
-    }
-    Memory::release(order);
-    Memory::release(offsets);
-    cut_messages(keys, row_offsets, first);
-    out_.num_elements += num_elements;
-  }
-
-  /// keys: (row, tile) of every element of the chunk, ascending.
-  void cut_messages(const Vector<std::uint64_t>& keys, Vector<std::uint64_t>& row_offsets,
-                    std::uint64_t first_row) {
-    Vector<std::uint64_t> piece_keys(keys.size());
-    Vector<std::uint32_t> lengths(keys.size());
-    const auto ends =
-        thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<std::uint32_t>(1),
-                              piece_keys.begin(), lengths.begin());
-    const auto num_pieces = static_cast<std::uint64_t>(ends.first - piece_keys.begin());
-    piece_keys.resize(num_pieces);
-    lengths.resize(num_pieces);
-    Vector<std::uint64_t> starts(num_pieces), places(num_pieces + 1, 0);
-    thrust::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), out_.num_elements);
-    const std::uint64_t *piece_key = Memory::raw(piece_keys), *start = Memory::raw(starts),
-                        *row_start = Memory::raw(row_offsets);
-    const std::uint32_t* length = Memory::raw(lengths);
-    std::uint64_t* place = Memory::raw(places);
-    const auto most_of = [=] __host__ __device__(std::uint64_t p) {
-      const std::uint64_t row = (piece_key[p] >> 32) - first_row;
-      return length[p] <= kMessageElements ? length[p]
-                                           : elements_of_message(row_start[row + 1] - row_start[row]);
-    };
-    Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-      place[p + 1] = (length[p] + most_of(p) - 1) / most_of(p);
-    });
-    thrust::inclusive_scan(places.begin(), places.end(), places.begin());
-    const std::uint64_t count = places.back();
-    Vector<VertexId> rows(count);
-    Vector<std::uint32_t> tiles(count);
-    Vector<std::uint16_t> message_lengths(count);
-    Vector<std::uint64_t> firsts(count);
-    VertexId* row = Memory::raw(rows);
-    std::uint32_t* tile = Memory::raw(tiles);
-    std::uint16_t* message_length = Memory::raw(message_lengths);
-    std::uint64_t* first = Memory::raw(firsts);
-    Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-      const std::uint32_t most = most_of(p);
-      std::uint64_t m = place[p];
-      for (std::uint32_t k = 0; k < length[p]; k += most, ++m) {
-        row[m] = static_cast<VertexId>(piece_key[p] >> 32);
-        tile[m] = static_cast<std::uint32_t>(piece_key[p]);
-        message_length[m] = static_cast<std::uint16_t>(length[p] - k < most ? length[p] - k : most);
-        first[m] = start[p] + k;
-      }
-    });
-    rows_.push_back(std::move(rows));
-    tiles_.push_back(std::move(tiles));
-    lengths_.push_back(std::move(message_lengths));
-    firsts_.push_back(std::move(firsts));
+    BuildVector<Memory, VertexId> cols(num_elements);
+    BuildVector<Memory, S> values(weighted ? num_elements : 0);
+    Memory::upload(to_cols, cols.data(), num_elements * sizeof(VertexId));
+    Memory::upload(to_values, values.data(), values.size() * sizeof(S));
+    RowChunk<Memory, S> chunk{first, Memory::template from_host<std::uint64_t>(starts), nullptr, cols.data(),
+                              weighted ? values.data() : nullptr};
+    chunk.from = chunk.starts.data();
+    cutter.add(chunk, num_elements);
   }
 
   const MessagesBuildInput& in_;
-  std::uint64_t chunk_elements_ = 0;
-  Vector<VertexId> slot_of_column_;
-  // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
-  std::vector<Vector<VertexId>> rows_;
-  std::vector<Vector<std::uint32_t>> tiles_;
-  std::vector<Vector<std::uint16_t>> lengths_;
-  std::vector<Vector<std::uint64_t>> firsts_;
-  CutMessages<Memory, S> out_;
+  std::uint64_t num_elements_ = 0, longest_row_ = 0, chunk_elements_ = 0;
+  typename Memory::template Staging<VertexId> staged_cols_;
+  typename Memory::template Staging<S> staged_values_;
 };
 
 }  // namespace tessera::cuda

@@ -9,7 +9,7 @@ namespace tessera::cuda {
 template <class S>
 TileMessages<S> build_messages_on_device(const MessagesBuildInput& input) {
   try {
-    return MessagesBuild<DeviceMemory, S>(input).run();
+    return build_messages<DeviceMemory, S>(input);
   } catch (const std::bad_alloc&) {
     throw ResourceError(
         "the GPU has no room to pack the matrix; use --pack host, more GPUs or --precision f32");

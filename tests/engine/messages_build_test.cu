@@ -2,7 +2,6 @@
 // the form: every byte the same.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <numeric>
 
 #include "engine/exchange_plan.hpp"
@@ -11,10 +10,12 @@
 #include "kernels/cuda/messages_build.hpp"
 #include "kernels/devices.hpp"
 #include "tests/support/random_matrix.hpp"
+#include "tests/support/same_messages.hpp"
 
 namespace tessera {
 namespace {
 
+using test::expect_same;
 using test::random_matrix;
 using test::RandomMatrix;
 
@@ -25,50 +26,6 @@ struct Shape {
   std::uint32_t tile_columns, bin_messages;
   std::uint64_t chunk_elements;
 };
-
-template <class T>
-std::vector<T> host_copy(const Buffer<T>& buffer, bool on_device) {
-  std::vector<T> host(buffer.size());
-  if (host.empty()) return host;
-  if (on_device)
-    cudaMemcpy(host.data(), buffer.data(), buffer.size_bytes(), cudaMemcpyDeviceToHost);
-  else
-    std::memcpy(host.data(), buffer.data(), buffer.size_bytes());
-  return host;
-}
-
-std::vector<std::uint64_t> fields(const std::vector<Slice>& slices) {
-  std::vector<std::uint64_t> all;
-  for (const Slice& s : slices) all.insert(all.end(), {s.first_word, s.first_out, s.num_words, s.num_rows});
-  return all;
-}
-std::vector<std::uint64_t> fields(const std::vector<Window>& windows) {
-  std::vector<std::uint64_t> all;
-  for (const Window& w : windows) all.insert(all.end(), {w.first_in, w.first_slice, w.size});
-  return all;
-}
-
-template <class S>
-void expect_same_pass(const SlicePass<S>& found, const SlicePass<S>& expected, bool on_device) {
-  EXPECT_EQ(fields(host_copy(found.windows, on_device)), fields(host_copy(expected.windows, false)));
-  EXPECT_EQ(fields(host_copy(found.slices, on_device)), fields(host_copy(expected.slices, false)));
-  EXPECT_EQ(host_copy(found.words, on_device), host_copy(expected.words, false));
-  EXPECT_EQ(host_copy(found.values, on_device), host_copy(expected.values, false));
-}
-
-template <class S>
-void expect_same(const TileMessages<S>& found, const TileMessages<S>& expected, bool on_device) {
-  EXPECT_EQ(found.num_rows, expected.num_rows);
-  EXPECT_EQ(found.num_slots, expected.num_slots);
-  EXPECT_EQ(found.num_messages, expected.num_messages);
-  EXPECT_EQ(found.stats.num_nonzeros, expected.stats.num_nonzeros);
-  EXPECT_EQ(found.stats.num_row_pieces, expected.stats.num_row_pieces);
-  EXPECT_EQ(found.stats.bytes, expected.stats.bytes);
-  EXPECT_EQ(found.num_products, expected.num_products);
-  EXPECT_EQ(host_copy(found.row_positions, on_device), host_copy(expected.row_positions, false));
-  expect_same_pass(found.tiles, expected.tiles, on_device);
-  expect_same_pass(found.bins, expected.bins, on_device);
-}
 
 template <class S>
 void check(const Shape& shape, unsigned seed) {
@@ -83,12 +40,13 @@ void check(const Shape& shape, unsigned seed) {
       .csr = a.view(),
       .rows = rows,
       .slot_of_column = columns.slot_of_column.data(),
-      .tiles = columns.tiles,
-      .tile_stride = shape.tile_columns + 1,
-      .num_slots = columns.num_slots,
-      .bins = {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20},
+      .shape = {.num_rows = rows.size(),
+                .num_slots = columns.num_slots,
+                .tiles = columns.tiles,
+                .tile_stride = shape.tile_columns + 1,
+                .bins = {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20}},
       .chunk_elements = shape.chunk_elements};
-  expect_same(cuda::MessagesBuild<cuda::HostMemory, S>(input).run(), expected, false);
+  expect_same(cuda::build_messages<cuda::HostMemory, S>(input), expected, false);
   if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
 }
 
@@ -107,12 +65,13 @@ TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
     const MessagesBuildInput input{.csr = a.view(),
                                    .rows = rows,
                                    .slot_of_column = exchange.columns.slot_of_column.data(),
-                                   .tiles = exchange.columns.tiles,
-                                   .tile_stride = exchange.columns.tiles[1].first_slot,
-                                   .num_slots = expected.num_slots,
-                                   .bins = {.most_messages = 100},
-                                   .parts = exchange.parts};
-    const auto found = cuda::MessagesBuild<cuda::HostMemory, float>(input).run();
+                                   .shape = {.num_rows = rows.size(),
+                                             .num_slots = expected.num_slots,
+                                             .tiles = exchange.columns.tiles,
+                                             .tile_stride = exchange.columns.tiles[1].first_slot,
+                                             .bins = {.most_messages = 100},
+                                             .parts = exchange.parts}};
+    const auto found = cuda::build_messages<cuda::HostMemory, float>(input);
     expect_same(found, expected, false);
     if (num_devices() > 0) expect_same(cuda::build_messages_on_device<float>(input), expected, true);
     ASSERT_EQ(found.tiles.parts.size(), expected.tiles.parts.size());

@@ -1,0 +1,400 @@
+// Memory of the host or of a device, and the loops, sorts and scans that builds are made of: what is written
+// for a Memory can be tested without a device. On a device all work is queued on its default stream, and
+// scratch comes from its memory pool.
+#pragma once
+#include <thrust/copy.h>
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/system_error.h>
+
+#include <algorithm>
+#include <bit>
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/cuda/device_memory.hpp"
+
+namespace tessera::cuda {
+
+/// The position of the last of `size` ascending values that is not above `value`; values[0] is not.
+template <class T>
+__host__ __device__ inline std::uint64_t last_not_above(const T* values, std::uint64_t size,
+                                                        std::uint64_t value) {
+  std::uint64_t low = 0, high = size;
+  while (high - low > 1) {
+    const std::uint64_t middle = (low + high) / 2;
+    if (values[middle] <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The position of the first of `size` ascending values that is not below `value`; size when all are.
+template <class T>
+__host__ __device__ inline std::uint64_t first_not_below(const T* values, std::uint64_t size,
+                                                         std::uint64_t value) {
+  std::uint64_t low = 0;
+  while (low < size) {
+    const std::uint64_t middle = (low + size) / 2;
+    if (values[middle] < value)
+      low = middle + 1;
+    else
+      size = middle;
+  }
+  return low;
+}
+
+/// Bits that hold 0 to `largest`.
+inline unsigned bits_for(std::uint64_t largest) { return static_cast<unsigned>(std::bit_width(largest)); }
+
+/// A move-only array, uninitialised.
+template <class Memory, class T>
+class BuildVector {
+ public:
+  BuildVector() = default;
+  explicit BuildVector(std::uint64_t size)
+      : data_(size == 0 ? nullptr : static_cast<T*>(Memory::allocate(checked_mul(size, sizeof(T))))),
+        size_(size) {}
+  BuildVector(BuildVector&& other) noexcept { swap(other); }
+  BuildVector& operator=(BuildVector&& other) noexcept {
+    BuildVector(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~BuildVector() {
+    if (data_ != nullptr) Memory::deallocate(data_);
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::uint64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// Keeps the first `size` elements; the memory behind stays allocated.
+  void truncate(std::uint64_t size) { size_ = size; }
+  void swap(BuildVector& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+  T* release() {
+    size_ = 0;
+    return std::exchange(data_, nullptr);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+/// What follows from the operations of a Memory.
+template <class Memory>
+struct MemoryTools {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  template <class T>
+  static Vector<T> zeros(std::uint64_t size) {
+    Vector<T> result(size);
+    Memory::clear(result.data(), size * sizeof(T));
+    return result;
+  }
+  template <class T>
+  static Vector<T> from_host(std::span<const T> host) {
+    Vector<T> result(host.size());
+    Memory::upload(host.data(), result.data(), host.size_bytes());
+    return result;
+  }
+  template <class T>
+  static std::vector<T> to_host(const T* from, std::uint64_t count) {
+    std::vector<T> host(count);
+    Memory::download(from, host.data(), count * sizeof(T));
+    return host;
+  }
+  template <class T>
+  static T read(const T* from) {
+    return to_host(from, 1)[0];
+  }
+  /// One after the other; the parts are freed.
+  template <class T>
+  static Vector<T> joined(std::vector<Vector<T>>& parts) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    std::uint64_t size = 0, next = 0;
+    for (const Vector<T>& part : parts) size += part.size();
+    Vector<T> all(size);
+    for (Vector<T>& part : parts) {
+      Memory::copy(part.data(), all.data() + next, part.size() * sizeof(T));
+      next += part.size();
+      part = {};
+    }
+    parts.clear();
+    return all;
+  }
+  /// The array as a Buffer that owns it.
+  template <class T>
+  static Buffer<T> as_buffer(Vector<T>&& vector) {
+    const std::uint64_t size = vector.size();
+    T* data = vector.release();
+    return Buffer<T>(std::shared_ptr<void>(data, Memory::free_result), data, size);
+  }
+  /// Stable, by these bits of the keys alone.
+  template <class K, class P>
+  static void sort(Vector<K>& keys, Vector<P>& payload, unsigned first_bit, unsigned end_bit) {
+    if (end_bit <= first_bit || keys.size() < 2) return;
+    Vector<K> other_keys(keys.size());
+    Vector<P> other_payload(keys.size());
+    Memory::sort_into(keys, other_keys, payload, other_payload, first_bit, end_bit);
+  }
+  template <class K>
+  static void sort(Vector<K>& keys, unsigned first_bit, unsigned end_bit) {
+    if (end_bit <= first_bit || keys.size() < 2) return;
+    Vector<K> other_keys(keys.size());
+    Memory::sort_into(keys, other_keys, first_bit, end_bit);
+  }
+};
+
+struct HostMemory : MemoryTools<HostMemory> {
+  /// What is sent waits here.
+  template <class T>
+  using Staging = BuildVector<HostMemory, T>;
+  static constexpr unsigned char kPoison = 0xa5;  // nothing may rest on what memory holds
+  static void* allocate(std::size_t num_bytes) {
+    void* memory = ::operator new(num_bytes);
+    std::memset(memory, kPoison, num_bytes);
+    return memory;
+  }
+  static void deallocate(void* memory) { ::operator delete(memory); }
+  static void free_result(void* memory) { deallocate(memory); }
+  static void clear(void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) std::memset(to, 0, num_bytes);
+  }
+  static void copy(const void* from, void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) std::memcpy(to, from, num_bytes);
+  }
+  static void upload(const void* from, void* to, std::size_t num_bytes) { copy(from, to, num_bytes); }
+  static void download(const void* from, void* to, std::size_t num_bytes) { copy(from, to, num_bytes); }
+
+  template <class F>
+  static void each(std::uint64_t count, F body) {
+    for (std::uint64_t i = 0; i < count; ++i) body(i);
+  }
+  /// body(row, element) for the elements starts[row] to starts[row + 1] of every row; starts[0] is 0.
+  template <class F>
+  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t, F body) {
+    for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
+      for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) body(row, e);
+  }
+  static auto policy() { return thrust::seq; }
+  template <class K>
+  static std::vector<std::uint64_t> order_of(const Vector<K>& keys, unsigned first_bit, unsigned end_bit) {
+    std::vector<std::uint64_t> order(keys.size());
+    std::iota(order.begin(), order.end(), std::uint64_t{0});
+    const auto part = [&](std::uint64_t i) {
+      return std::uint64_t{keys.data()[i]} << (64 - end_bit) >> (64 - end_bit + first_bit);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint64_t a, std::uint64_t b) { return part(a) < part(b); });
+    return order;
+  }
+  template <class K>
+  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, unsigned first_bit, unsigned end_bit) {
+    K* next = other_keys.data();
+    for (const std::uint64_t i : order_of(keys, first_bit, end_bit)) *next++ = keys.data()[i];
+    keys.swap(other_keys);
+  }
+  template <class K, class P>
+  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, Vector<P>& payload, Vector<P>& other_payload,
+                        unsigned first_bit, unsigned end_bit) {
+    const std::vector<std::uint64_t> order = order_of(keys, first_bit, end_bit);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      other_keys.data()[i] = keys.data()[order[i]];
+      other_payload.data()[i] = payload.data()[order[i]];
+    }
+    keys.swap(other_keys);
+    payload.swap(other_payload);
+  }
+};
+
+template <class F>
+__global__ void __launch_bounds__(256) each_kernel(std::uint64_t count, F body) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) body(i);
+}
+
+inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
+
+/// Elements kRowElements * b on belong to block b; rows[b] holds the first of them.
+template <class F>
+__global__ void __launch_bounds__(kRowThreads)
+    each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count, F body) {
+  using Scan = cub::BlockScan<unsigned, kRowThreads>;
+  constexpr unsigned kItems = kRowElements / kRowThreads;
+  __shared__ unsigned row_of[kRowElements];  // less the first row
+  __shared__ typename Scan::TempStorage scratch;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * kRowElements;
+  const std::uint32_t first_row = rows[blockIdx.x], last_row = rows[blockIdx.x + 1];
+  for (unsigned i = threadIdx.x; i < kRowElements; i += kRowThreads) row_of[i] = 0;
+  __syncthreads();
+  for (std::uint32_t row = first_row + 1 + threadIdx.x; row <= last_row; row += kRowThreads) {
+    const std::uint64_t at = starts[row] - first;
+    if (at < kRowElements && starts[row + 1] > starts[row]) row_of[at] = row - first_row;
+  }
+  __syncthreads();
+  unsigned items[kItems];
+  for (unsigned i = 0; i < kItems; ++i) items[i] = row_of[threadIdx.x * kItems + i];
+  Scan(scratch).InclusiveScan(items, items, [](unsigned a, unsigned b) { return a < b ? b : a; });
+  for (unsigned i = 0; i < kItems; ++i) row_of[threadIdx.x * kItems + i] = items[i];
+  __syncthreads();
+#pragma unroll
+  for (unsigned i = 0; i < kItems; ++i) {
+    const unsigned at = i * kRowThreads + threadIdx.x;
+    if (first + at < count) body(std::uint64_t{first_row} + row_of[at], first + at);
+  }
+}
+
+/// Memory of the host that a device copies from at the full rate.
+struct PinnedMemory {
+  static void* allocate(std::size_t num_bytes) {
+    void* memory = nullptr;
+    TESSERA_CUDA_CALL(cudaMallocHost(&memory, num_bytes));
+    return memory;
+  }
+  static void deallocate(void* memory) {
+    if (may_free()) (void)cudaFreeHost(memory);
+  }
+};
+
+struct DeviceMemory : MemoryTools<DeviceMemory> {
+  template <class T>
+  using Staging = BuildVector<PinnedMemory, T>;
+  static void* allocate(std::size_t num_bytes) {
+    void* memory = nullptr;
+    if (cudaMallocAsync(&memory, num_bytes, nullptr) == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw std::bad_alloc();
+    }
+    TESSERA_CUDA_CALL(cudaGetLastError());
+    return memory;
+  }
+  static void deallocate(void* memory) {
+    if (may_free()) (void)cudaFreeAsync(memory, nullptr);
+  }
+  /// Waits for whatever reads it on other streams.
+  static void free_result(void* memory) {
+    if (may_free() && memory != nullptr) (void)cudaFree(memory);
+  }
+  static void clear(void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, 0, num_bytes));
+  }
+  static void copy(const void* from, void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));
+  }
+  static void upload(const void* from, void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyHostToDevice));
+  }
+  static void download(const void* from, void* to, std::size_t num_bytes) {
+    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpy(to, from, num_bytes, cudaMemcpyDeviceToHost));
+  }
+
+  template <class F>
+  static void each(std::uint64_t count, F body) {
+    if (count == 0) return;
+    each_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256)), 256>>>(count, body);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  }
+  template <class F>
+  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t count, F body) {
+    if (count == 0) return;
+    const std::uint64_t num_blocks = ceil_div<std::uint64_t>(count, kRowElements);
+    const std::uint64_t *start = starts.data(), num_rows = starts.size() - 1;
+    Vector<std::uint32_t> rows(num_blocks + 1);
+    std::uint32_t* row = rows.data();
+    each(num_blocks + 1, [=] __device__(std::uint64_t b) {
+      const std::uint64_t at = b * kRowElements;
+      row[b] = static_cast<std::uint32_t>(last_not_above(start, num_rows, at < count ? at : count - 1));
+    });
+    each_in_rows_kernel<<<static_cast<unsigned>(num_blocks), kRowThreads>>>(start, row, count, body);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  }
+
+  /// Scratch for Thrust.
+  struct Pool {
+    using value_type = char;
+    char* allocate(std::ptrdiff_t num_bytes) {
+      return static_cast<char*>(DeviceMemory::allocate(static_cast<std::size_t>(num_bytes)));
+    }
+    void deallocate(char* memory, std::size_t) { DeviceMemory::deallocate(memory); }
+  };
+  static auto policy() {
+    static Pool pool;  // holds nothing
+    return thrust::cuda::par_nosync(pool);
+  }
+  /// Calls a function of CUB, which first says how much scratch it needs.
+  template <class F>
+  static void with_scratch(const F& call) {
+    std::size_t num_bytes = 0;
+    TESSERA_CUDA_CALL(call(nullptr, num_bytes));
+    Vector<char> scratch(std::max<std::size_t>(num_bytes, 1));
+    TESSERA_CUDA_CALL(call(scratch.data(), num_bytes));
+  }
+  template <class K>
+  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, unsigned first_bit, unsigned end_bit) {
+    cub::DoubleBuffer<K> buffers(keys.data(), other_keys.data());
+    with_scratch([&](void* scratch, std::size_t& num_bytes) {
+      return cub::DeviceRadixSort::SortKeys(scratch, num_bytes, buffers, keys.size(),
+                                            static_cast<int>(first_bit), static_cast<int>(end_bit));
+    });
+    if (buffers.Current() != keys.data()) keys.swap(other_keys);
+  }
+  template <class K, class P>
+  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, Vector<P>& payload, Vector<P>& other_payload,
+                        unsigned first_bit, unsigned end_bit) {
+    cub::DoubleBuffer<K> key_buffers(keys.data(), other_keys.data());
+    cub::DoubleBuffer<P> payload_buffers(payload.data(), other_payload.data());
+    with_scratch([&](void* scratch, std::size_t& num_bytes) {
+      return cub::DeviceRadixSort::SortPairs(scratch, num_bytes, key_buffers, payload_buffers, keys.size(),
+                                             static_cast<int>(first_bit), static_cast<int>(end_bit));
+    });
+    if (key_buffers.Current() != keys.data()) keys.swap(other_keys);
+    if (payload_buffers.Current() != payload.data()) payload.swap(other_payload);
+  }
+};
+
+/// Adds where others add at the same time.
+__host__ __device__ inline void add_to(std::uint32_t* sum, std::uint32_t value) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(sum, value);
+#else
+  *sum += value;
+#endif
+}
+
+/// Sums of all elements up to each.
+template <class Memory, class T>
+void sum_up(BuildVector<Memory, T>& values) {
+  thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), values.data());
+}
+/// The largest of all elements up to each.
+template <class Memory, class T>
+void raise(BuildVector<Memory, T>& values) {
+  thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), values.data(),
+                         thrust::maximum<T>());
+}
+/// Those i < count, ascending, for which `wanted` holds.
+template <class I, class Memory, class F>
+BuildVector<Memory, I> indices_where(std::uint64_t count, F wanted) {
+  BuildVector<Memory, I> found(count);
+  I* end = thrust::copy_if(Memory::policy(), thrust::counting_iterator<I>(0),
+                           thrust::counting_iterator<I>(static_cast<I>(count)), found.data(), wanted);
+  found.truncate(static_cast<std::uint64_t>(end - found.data()));
+  return found;
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,134 @@
+// kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device.
+#pragma once
+#include <thrust/unique.h>
+
+#include "kernels/cuda/graph_preparation.hpp"
+#include "kernels/cuda/messages_build.cuh"
+
+namespace tessera::cuda {
+
+template <class Memory>
+PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
+                        const VertexId* cols) {
+  const unsigned shift = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
+  BuildVector<Memory, std::uint64_t> keys(num_edges);
+  std::uint64_t* key = keys.data();
+  Memory::each(num_edges, [=] __host__ __device__(std::uint64_t e) {
+    key[e] = std::uint64_t{rows[e]} << shift | cols[e];
+  });
+  Memory::sort(keys, 0, 2 * shift);
+  key = keys.data();
+  const auto count = static_cast<std::uint64_t>(thrust::unique(Memory::policy(), key, key + num_edges) - key);
+  BuildVector<Memory, VertexId> col_indices(count);
+  // Where rows end; rows without elements end where the one before does.
+  auto ends = Memory::template zeros<EdgeOffset>(num_vertices + 1);
+  VertexId* col = col_indices.data();
+  EdgeOffset* end = ends.data();
+  Memory::each(count, [=] __host__ __device__(std::uint64_t e) {
+    col[e] = static_cast<VertexId>(key[e] & ((std::uint64_t{1} << shift) - 1));
+    if (e + 1 == count || key[e + 1] >> shift != key[e] >> shift) end[(key[e] >> shift) + 1] = e + 1;
+  });
+  raise(ends);
+  return {num_vertices, Memory::as_buffer(std::move(ends)), Memory::as_buffer(std::move(col_indices))};
+}
+
+/// Orders the vertices and builds the matrix in that order.
+template <class Memory, class S>
+struct GraphPreparation {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  GraphPreparation(const PatternCsr& csr, const PreparationOptions& options) : csr_(csr), options_(options) {
+    require(options.tile_columns > 0 && options.tile_columns <= 65535, "a tile has 1 to 65,535 columns");
+  }
+
+  PreparedMessages<S> run() {
+    order_vertices();
+    give_slots();
+    CutMessages<Memory, S> messages = cut_rows();
+    return {MessagesBuild<Memory, S>(shape_, std::move(messages)).run(), Memory::as_buffer(std::move(order_)),
+            Memory::as_buffer(std::move(slots_))};
+  }
+
+  /// Keys of vertices that are no inputs: rows with elements, and those without.
+  static constexpr std::uint32_t kRowAlone = 0xfffffffe, kAlone = 0xffffffff;
+
+  /// Inputs first, then rows that are none, then the rest.
+  void order_vertices() {
+    const std::uint64_t n = csr_.num_vertices;
+    auto lengths = Memory::template zeros<std::uint32_t>(n);
+    std::uint32_t* length = lengths.data();
+    const VertexId* col = csr_.col_indices.data();
+    const EdgeOffset* offset = csr_.row_offsets.data();
+    Memory::each(csr_.col_indices.size(),
+                 [=] __host__ __device__(std::uint64_t e) { add_to(length + col[e], 1); });
+    order_ = Vector<VertexId>(n);
+    VertexId* vertex = order_.data();
+    const bool by_length = options_.by_length;
+    Memory::each(n, [=] __host__ __device__(std::uint64_t v) {
+      vertex[v] = static_cast<VertexId>(v);
+      if (length[v] > 0)
+        length[v] = by_length ? kRowAlone - length[v] : 0;
+      else
+        length[v] = offset[v + 1] > offset[v] ? kRowAlone : kAlone;
+    });
+    Memory::sort(lengths, order_, 0, 32);
+    Vector<std::uint64_t> firsts(1);
+    std::uint64_t* first = firsts.data();
+    length = lengths.data();
+    Memory::each(1,
+                 [=] __host__ __device__(std::uint64_t) { *first = first_not_below(length, n, kRowAlone); });
+    num_inputs_ = Memory::read(first);
+  }
+
+  void give_slots() {
+    const std::uint64_t inputs = num_inputs_, columns = options_.tile_columns;
+    for (std::uint64_t t = 0; t * columns < inputs; ++t)
+      tiles_.push_back(
+          {.first_slot = t * (columns + 1), .num_columns = std::min(columns, inputs - t * columns)});
+    // A zero slot behind every tile.
+    shape_ = {.num_rows = csr_.num_vertices,
+              .num_slots = inputs + tiles_.size(),
+              .tiles = tiles_,
+              .tile_stride = columns + 1,
+              .bins = options_.bins};
+    if (shape_.num_slots > kMaxVertices)
+      throw ResourceError("the graph has too many vertices for 32-bit slots");
+    slots_ = Vector<VertexId>(csr_.num_vertices);
+    VertexId* slot = slots_.data();
+    const VertexId* vertex = order_.data();
+    Memory::each(csr_.num_vertices, [=] __host__ __device__(std::uint64_t i) {
+      slot[vertex[i]] = i < inputs ? static_cast<VertexId>(i + i / columns) : kNoVertex;
+    });
+  }
+
+  CutMessages<Memory, S> cut_rows() {
+    const std::uint64_t n = csr_.num_vertices;
+    RowChunk<Memory, S> chunk{.starts = Memory::template zeros<std::uint64_t>(n + 1),
+                              .cols = csr_.col_indices.data()};
+    Vector<std::uint64_t> from(n);
+    std::uint64_t *start = chunk.starts.data(), *begin = from.data();
+    const VertexId* vertex = order_.data();
+    const EdgeOffset* offset = csr_.row_offsets.data();
+    Memory::each(n, [=] __host__ __device__(std::uint64_t i) {
+      begin[i] = offset[vertex[i]];
+      start[i + 1] = offset[vertex[i] + 1] - begin[i];
+    });
+    const std::uint64_t longest = thrust::reduce(Memory::policy(), start, start + n + 1, std::uint64_t{0},
+                                                 thrust::maximum<std::uint64_t>());
+    sum_up(chunk.starts);
+    chunk.from = begin;
+    MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), longest, false);
+    cutter.add(chunk, csr_.col_indices.size());
+    return cutter.finish();
+  }
+
+  const PatternCsr& csr_;
+  const PreparationOptions& options_;
+  Vector<VertexId> order_, slots_;
+  std::uint64_t num_inputs_ = 0;
+  std::vector<Tile> tiles_;
+  MessagesShape shape_;
+};
+
+}  // namespace tessera::cuda

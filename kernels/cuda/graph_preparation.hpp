@@ -1,0 +1,44 @@
+// A graph's matrix made ready where its edges already are: in the memory of a device.
+#pragma once
+#include "kernels/base/buffer.hpp"
+#include "kernels/message_bins.hpp"
+#include "kernels/tile_messages.hpp"
+
+namespace tessera::cuda {
+
+/// Pattern of a square matrix; columns of a row ascend. Buffers in the memory that the name of a function
+/// says.
+struct PatternCsr {
+  std::uint64_t num_vertices = 0;
+  Buffer<EdgeOffset> row_offsets;  ///< num_vertices + 1
+  Buffer<VertexId> col_indices;
+};
+
+struct PreparationOptions {
+  bool by_length = true;           ///< longest columns first; else in the order as given
+  std::uint32_t tile_columns = 0;  ///< of a tile, 1 to 65,535
+  BinLimits bins;
+};
+
+/// The tile-messages form of a graph for one device, in solver order.
+template <class S>
+struct PreparedMessages {
+  TileMessages<S> matrix;
+  Buffer<VertexId> rows;            ///< row i of the matrix is vertex rows[i]
+  Buffer<VertexId> slot_of_column;  ///< where each vertex is in x; kNoVertex: nowhere
+};
+
+/// rows, cols: num_edges vertices < num_vertices each, in device memory, in any order; an edge that is there
+/// twice counts once. About 20 bytes an edge of device memory meanwhile. Throws ResourceError when that is
+/// too much.
+PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
+                         const VertexId* cols);
+
+/// csr: in device memory. The result, in device memory too, has the bytes that engine/column_order,
+/// engine/vertex_distribution (of one rank) and engine/tile_messages_builder give. About 22 bytes an edge of
+/// device memory meanwhile. Throws ResourceError when that is too much, or when a row sends more messages
+/// than a bin takes.
+template <class S>
+PreparedMessages<S> prepare_on_device(const PatternCsr& csr, const PreparationOptions& options);
+
+}  // namespace tessera::cuda

@@ -1,0 +1,144 @@
+// What a device makes of edges, run in host memory (and on a device where one answers), against what the host
+// makes of them: the order of vertices, and every byte of the matrix.
+#include "kernels/cuda/graph_preparation.cuh"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "engine/column_order.hpp"
+#include "engine/tile_messages_builder.hpp"
+#include "engine/vertex_distribution.hpp"
+#include "kernels/devices.hpp"
+#include "tests/support/same_messages.hpp"
+
+namespace tessera {
+namespace {
+
+using cuda::DeviceMemory;
+using cuda::HostMemory;
+using cuda::PatternCsr;
+using cuda::PreparationOptions;
+using cuda::PreparedMessages;
+using test::expect_same;
+using test::host_copy;
+
+struct Edges {
+  std::uint64_t num_vertices;
+  std::vector<VertexId> rows, cols;
+};
+
+/// Few vertices have most edges; some edges are there twice, some vertices have none.
+Edges random_edges(unsigned seed, std::uint64_t num_vertices, std::uint64_t num_edges) {
+  std::mt19937 random(seed);
+  const auto vertex = [&] {
+    const double u = std::uniform_real_distribution<>(0, 1)(random);
+    return static_cast<VertexId>(u * u * u * static_cast<double>(num_vertices)) * 7919u % num_vertices;
+  };
+  Edges edges{num_vertices, {}, {}};
+  for (std::uint64_t e = 0; e < num_edges; ++e) {
+    edges.rows.push_back(static_cast<VertexId>(vertex()));
+    edges.cols.push_back(static_cast<VertexId>(vertex()));
+  }
+  return edges;
+}
+
+struct HostCsr {
+  std::vector<EdgeOffset> row_offsets;
+  std::vector<VertexId> col_indices;
+};
+HostCsr sorted(const Edges& edges) {
+  std::set<std::pair<VertexId, VertexId>> all;
+  for (std::size_t e = 0; e < edges.rows.size(); ++e) all.insert({edges.rows[e], edges.cols[e]});
+  HostCsr csr{std::vector<EdgeOffset>(edges.num_vertices + 1, 0), {}};
+  for (const auto& [row, col] : all) {
+    ++csr.row_offsets[row + 1];
+    csr.col_indices.push_back(col);
+  }
+  std::partial_sum(csr.row_offsets.begin(), csr.row_offsets.end(), csr.row_offsets.begin());
+  return csr;
+}
+
+template <class S>
+struct Expected {
+  ColumnOrder columns;
+  std::vector<VertexId> rows;
+  TileMessages<S> matrix;
+};
+template <class S>
+Expected<S> build_on_host(const Edges& edges, const HostCsr& csr, const PreparationOptions& options) {
+  std::vector<std::uint64_t> row_lengths(edges.num_vertices), column_lengths(edges.num_vertices, 0);
+  for (std::size_t row = 0; row < row_lengths.size(); ++row)
+    row_lengths[row] = csr.row_offsets[row + 1] - csr.row_offsets[row];
+  for (const VertexId col : csr.col_indices) ++column_lengths[col];
+  Expected<S> expected;
+  expected.columns = options.by_length ? order_columns_by_length(column_lengths, options.tile_columns, ~0u,
+                                                                 Remainder::narrow)
+                                       : order_columns_as_given(column_lengths, options.tile_columns);
+  expected.rows = distribute_vertices(row_lengths, expected.columns, 1).vertices;
+  const CsrView<double> view{edges.num_vertices, edges.num_vertices, csr.row_offsets.data(),
+                             csr.col_indices.data(), nullptr};
+  expected.matrix = build_tile_messages<S>(view, expected.rows, expected.columns, options.bins);
+  return expected;
+}
+
+void expect_same_csr(const PatternCsr& found, const HostCsr& expected, bool on_device) {
+  EXPECT_EQ(host_copy(found.row_offsets, on_device), expected.row_offsets);
+  EXPECT_EQ(host_copy(found.col_indices, on_device), expected.col_indices);
+}
+
+template <class S>
+void expect_same_graph(const PreparedMessages<S>& found, const Expected<S>& expected, bool on_device) {
+  EXPECT_EQ(host_copy(found.rows, on_device), expected.rows);
+  EXPECT_EQ(host_copy(found.slot_of_column, on_device), host_copy(expected.columns.slot_of_column, false));
+  expect_same(found.matrix, expected.matrix, on_device);
+}
+
+template <class S>
+void check(const Edges& edges, const PreparationOptions& options) {
+  const HostCsr csr = sorted(edges);
+  const Expected<S> expected = build_on_host<S>(edges, csr, options);
+  {
+    const PatternCsr found = cuda::csr_of_edges<HostMemory>(edges.num_vertices, edges.rows.size(),
+                                                            edges.rows.data(), edges.cols.data());
+    expect_same_csr(found, csr, false);
+    expect_same_graph(cuda::GraphPreparation<HostMemory, S>(found, options).run(), expected, false);
+  }
+  if (num_devices() == 0) return;
+  const auto rows = DeviceMemory::from_host<VertexId>(edges.rows),
+             cols = DeviceMemory::from_host<VertexId>(edges.cols);
+  const PatternCsr found =
+      cuda::csr_on_device(edges.num_vertices, edges.rows.size(), rows.data(), cols.data());
+  expect_same_csr(found, csr, true);
+  expect_same_graph(cuda::prepare_on_device<S>(found, options), expected, true);
+}
+
+TEST(GraphPreparation, GivesTheBytesOfTheHost) {
+  for (const bool by_length : {true, false})
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      const BinLimits bins{.most_messages = 300, .at_once = 6, .least_messages = 20};
+      check<float>(random_edges(seed, 1000, 9000), {by_length, 100, bins});
+      check<double>(random_edges(seed, 777, 20000), {by_length, 64, bins});
+      check<float>(random_edges(seed, 5000, 3000), {by_length, 5000, bins});
+      check<float>(random_edges(seed, 4000, 60000), {by_length, 65535, {.most_messages = 30000}});
+    }
+}
+
+TEST(GraphPreparation, TakesRowsOfManyMessagesAndBlocksOfManyRows) {
+  Edges star = random_edges(1, 30000, 50000);
+  for (VertexId v = 0; v < 30000; ++v) {  // one row with all columns, one column with all rows
+    star.rows.insert(star.rows.end(), {17, v});
+    star.cols.insert(star.cols.end(), {v, 29000});
+  }
+  check<float>(star, {true, 20000, {.most_messages = 2000, .at_once = 4, .least_messages = 10}});
+}
+
+TEST(GraphPreparation, TakesGraphsOfNoEdgesOrNoVertices) {
+  check<float>({5, {}, {}}, {true, 10, {}});
+  check<float>({0, {}, {}}, {true, 10, {}});
+  check<float>({1, {0}, {0}}, {true, 10, {}});
+}
+
+}  // namespace
+}  // namespace tessera

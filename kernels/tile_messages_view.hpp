@@ -98,6 +98,25 @@ TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t row, 
   const std::uint32_t height = left < kBlock ? (left + 1) / 2 : kSliceLanes, r = row - first_row;
   return {s.first_word + first_row / 2 + r % height, r / height};
 }
+/// The element at a place among the slice's words, as element_place puts it there; its row is past the last,
+/// or its k past the row's length, where the place is padding.
+struct SliceElement {
+  std::uint32_t row = 0, k = 0;
+};
+TESSERA_HD inline SliceElement element_at(const Slice& s, const ElementPlace& place) {
+  const auto word = static_cast<std::uint32_t>(place.word - s.first_word);
+  if (is_joint(s)) return {0, 2 * word + place.half};
+  const std::uint32_t block_rows = is_single(s) ? 2 * kSliceLanes : kSliceLanes;
+  const std::uint32_t block = word / (is_single(s) ? kSliceLanes : kSliceLanes * s.num_words);
+  const std::uint32_t first_row = block * block_rows, left = s.num_rows - first_row;
+  if (is_single(s)) {
+    const std::uint32_t height = left < block_rows ? (left + 1) / 2 : kSliceLanes;
+    return {first_row + word % kSliceLanes + place.half * height, 0};
+  }
+  const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes,
+                      within = word - first_row * s.num_words;
+  return {first_row + within % height, 2 * (within / height) + place.half};
+}
 TESSERA_HD inline std::uint32_t offset_at(const std::uint32_t* words, const ElementPlace& place) {
   return words[place.word] >> 16 * place.half & 0xffffu;
 }

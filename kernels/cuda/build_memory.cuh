@@ -152,11 +152,13 @@ struct MemoryTools {
     Vector<P> other_payload(keys.size());
     Memory::sort_into(keys, other_keys, payload, other_payload, first_bit, end_bit);
   }
-  template <class K>
-  static void sort(Vector<K>& keys, unsigned first_bit, unsigned end_bit) {
-    if (end_bit <= first_bit || keys.size() < 2) return;
-    Vector<K> other_keys(keys.size());
-    Memory::sort_into(keys, other_keys, first_bit, end_bit);
+  /// Copies of both arrays, sorted by the lower `bits` bits of the keys; stable.
+  template <class K, class P>
+  static void copy_sorted(const K* from, const P* from_payload, Vector<K>& keys, Vector<P>& payload,
+                          unsigned bits) {
+    if (bits > 0 && keys.size() > 1) return Memory::sort_copies(from, from_payload, keys, payload, bits);
+    Memory::copy(from, keys.data(), keys.size() * sizeof(K));
+    Memory::copy(from_payload, payload.data(), keys.size() * sizeof(P));
   }
 };
 
@@ -185,15 +187,24 @@ struct HostMemory : MemoryTools<HostMemory> {
   static void each(std::uint64_t count, F body) {
     for (std::uint64_t i = 0; i < count; ++i) body(i);
   }
-  /// body(row, element) for the elements starts[row] to starts[row + 1] of every row; starts[0] is 0.
-  template <class F>
-  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t, F body) {
+  /// store(element, compute(row, element)) for the elements starts[row] to starts[row + 1] of every row;
+  /// starts[0] is 0. Nothing is computed from what is stored.
+  template <class Compute, class Store>
+  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t, Compute compute, Store store) {
     for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
-      for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) body(row, e);
+      for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) store(e, compute(row, e));
   }
   static auto policy() { return thrust::seq; }
-  template <class K>
-  static std::vector<std::uint64_t> order_of(const Vector<K>& keys, unsigned first_bit, unsigned end_bit) {
+  template <class K, class P>
+  static void sort_copies(const K* from, const P* from_payload, Vector<K>& keys, Vector<P>& payload,
+                          unsigned bits) {
+    copy(from, keys.data(), keys.size() * sizeof(K));
+    copy(from_payload, payload.data(), keys.size() * sizeof(P));
+    sort(keys, payload, 0, bits);
+  }
+  template <class K, class P>
+  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, Vector<P>& payload, Vector<P>& other_payload,
+                        unsigned first_bit, unsigned end_bit) {
     std::vector<std::uint64_t> order(keys.size());
     std::iota(order.begin(), order.end(), std::uint64_t{0});
     const auto part = [&](std::uint64_t i) {
@@ -201,18 +212,6 @@ struct HostMemory : MemoryTools<HostMemory> {
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint64_t a, std::uint64_t b) { return part(a) < part(b); });
-    return order;
-  }
-  template <class K>
-  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, unsigned first_bit, unsigned end_bit) {
-    K* next = other_keys.data();
-    for (const std::uint64_t i : order_of(keys, first_bit, end_bit)) *next++ = keys.data()[i];
-    keys.swap(other_keys);
-  }
-  template <class K, class P>
-  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, Vector<P>& payload, Vector<P>& other_payload,
-                        unsigned first_bit, unsigned end_bit) {
-    const std::vector<std::uint64_t> order = order_of(keys, first_bit, end_bit);
     for (std::size_t i = 0; i < order.size(); ++i) {
       other_keys.data()[i] = keys.data()[order[i]];
       other_payload.data()[i] = payload.data()[order[i]];
@@ -230,10 +229,12 @@ __global__ void __launch_bounds__(256) each_kernel(std::uint64_t count, F body) 
 
 inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
 
-/// Elements kRowElements * b on belong to block b; rows[b] holds the first of them.
-template <class F>
+/// Elements kRowElements * b on belong to block b; rows[b] holds the first of them. A thread's loads come
+/// before its stores, so that they wait together.
+template <class Compute, class Store>
 __global__ void __launch_bounds__(kRowThreads)
-    each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count, F body) {
+    each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count,
+                        Compute compute, Store store) {
   using Scan = cub::BlockScan<unsigned, kRowThreads>;
   constexpr unsigned kItems = kRowElements / kRowThreads;
   __shared__ unsigned row_of[kRowElements];  // less the first row
@@ -252,10 +253,16 @@ __global__ void __launch_bounds__(kRowThreads)
   Scan(scratch).InclusiveScan(items, items, [](unsigned a, unsigned b) { return a < b ? b : a; });
   for (unsigned i = 0; i < kItems; ++i) row_of[threadIdx.x * kItems + i] = items[i];
   __syncthreads();
+  decltype(compute(first, first)) results[kItems];
 #pragma unroll
   for (unsigned i = 0; i < kItems; ++i) {
     const unsigned at = i * kRowThreads + threadIdx.x;
-    if (first + at < count) body(std::uint64_t{first_row} + row_of[at], first + at);
+    if (first + at < count) results[i] = compute(std::uint64_t{first_row} + row_of[at], first + at);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kItems; ++i) {
+    const unsigned at = i * kRowThreads + threadIdx.x;
+    if (first + at < count) store(first + at, results[i]);
   }
 }
 
@@ -309,8 +316,9 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     each_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256)), 256>>>(count, body);
     TESSERA_CUDA_CALL(cudaGetLastError());
   }
-  template <class F>
-  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t count, F body) {
+  template <class Compute, class Store>
+  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t count, Compute compute,
+                           Store store) {
     if (count == 0) return;
     const std::uint64_t num_blocks = ceil_div<std::uint64_t>(count, kRowElements);
     const std::uint64_t *start = starts.data(), num_rows = starts.size() - 1;
@@ -320,7 +328,8 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
       const std::uint64_t at = b * kRowElements;
       row[b] = static_cast<std::uint32_t>(last_not_above(start, num_rows, at < count ? at : count - 1));
     });
-    each_in_rows_kernel<<<static_cast<unsigned>(num_blocks), kRowThreads>>>(start, row, count, body);
+    each_in_rows_kernel<<<static_cast<unsigned>(num_blocks), kRowThreads>>>(start, row, count, compute,
+                                                                            store);
     TESSERA_CUDA_CALL(cudaGetLastError());
   }
 
@@ -344,14 +353,13 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     Vector<char> scratch(std::max<std::size_t>(num_bytes, 1));
     TESSERA_CUDA_CALL(call(scratch.data(), num_bytes));
   }
-  template <class K>
-  static void sort_into(Vector<K>& keys, Vector<K>& other_keys, unsigned first_bit, unsigned end_bit) {
-    cub::DoubleBuffer<K> buffers(keys.data(), other_keys.data());
+  template <class K, class P>
+  static void sort_copies(const K* from, const P* from_payload, Vector<K>& keys, Vector<P>& payload,
+                          unsigned bits) {
     with_scratch([&](void* scratch, std::size_t& num_bytes) {
-      return cub::DeviceRadixSort::SortKeys(scratch, num_bytes, buffers, keys.size(),
-                                            static_cast<int>(first_bit), static_cast<int>(end_bit));
+      return cub::DeviceRadixSort::SortPairs(scratch, num_bytes, from, keys.data(), from_payload,
+                                             payload.data(), keys.size(), 0, static_cast<int>(bits));
     });
-    if (buffers.Current() != keys.data()) keys.swap(other_keys);
   }
   template <class K, class P>
   static void sort_into(Vector<K>& keys, Vector<K>& other_keys, Vector<P>& payload, Vector<P>& other_payload,

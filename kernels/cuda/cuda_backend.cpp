@@ -124,11 +124,7 @@ class CudaBackend : public Backend<S> {
     int device = 0;
     TESSERA_CUDA_CALL(cudaGetDevice(&device));
     TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties_, device));
-    // Small arrays come and go with every step: keep their memory.
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t keep_all = ~std::uint64_t{0};
-    TESSERA_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
-    TESSERA_CUDA_CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
+    cuda::keep_pool();  // small arrays come and go with every step
   }
   std::string name() const override { return "cuda"; }
   std::string description() const override {
@@ -172,6 +168,7 @@ class CudaBackend : public Backend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     TileMessages<S> matrix = cuda::build_messages_on_device<S>(input);
+    cuda::empty_pool();
     stats = matrix.stats;
     return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));
   }

@@ -12,7 +12,25 @@ namespace {
 std::atomic<bool> abandoned = false;
 std::atomic<int> exchanges_under_way = 0;
 
+cudaMemPool_t pool_of_device() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
+  return pool;
+}
+
 }  // namespace
+
+void keep_pool() {
+  std::uint64_t keep_all = ~std::uint64_t{0};
+  TESSERA_CUDA_CALL(cudaMemPoolSetAttribute(pool_of_device(), cudaMemPoolAttrReleaseThreshold, &keep_all));
+}
+
+void empty_pool() {
+  TESSERA_CUDA_CALL(cudaStreamSynchronize(nullptr));
+  TESSERA_CUDA_CALL(cudaMemPoolTrimTo(pool_of_device(), 0));
+}
 
 void abandon_device_memory() { abandoned = true; }
 void note_exchange_begun() { ++exchanges_under_way; }

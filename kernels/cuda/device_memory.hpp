@@ -11,6 +11,11 @@ namespace tessera::cuda {
 /// Null for 0 bytes. Throws ResourceError with the figures when there is not enough.
 std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 
+/// The device's pool of memory that comes and goes, of which it keeps what was freed.
+void keep_pool();
+/// What lies unused in the pool goes back to the device.
+void empty_pool();
+
 /// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
 /// process that is about to end.
 void abandon_device_memory();

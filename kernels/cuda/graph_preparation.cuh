@@ -1,7 +1,5 @@
 // kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device.
 #pragma once
-#include <thrust/unique.h>
-
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/messages_build.cuh"
 
@@ -10,23 +8,23 @@ namespace tessera::cuda {
 template <class Memory>
 PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                         const VertexId* cols) {
-  const unsigned shift = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
-  BuildVector<Memory, std::uint64_t> keys(num_edges);
-  std::uint64_t* key = keys.data();
-  Memory::each(num_edges, [=] __host__ __device__(std::uint64_t e) {
-    key[e] = std::uint64_t{rows[e]} << shift | cols[e];
+  if (num_edges >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use several GPUs");
+  const unsigned bits = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
+  BuildVector<Memory, VertexId> sorted_rows(num_edges), sorted_cols(num_edges);
+  Memory::copy_sorted(cols, rows, sorted_cols, sorted_rows, bits);
+  Memory::sort(sorted_rows, sorted_cols, 0, bits);
+  const VertexId *row = sorted_rows.data(), *col = sorted_cols.data();
+  const auto edges = find_runs<Memory>(num_edges, [=] __host__ __device__(std::uint64_t e) {
+    return e == 0 || row[e] != row[e - 1] || col[e] != col[e - 1];
   });
-  Memory::sort(keys, 0, 2 * shift);
-  key = keys.data();
-  const auto count = static_cast<std::uint64_t>(thrust::unique(Memory::policy(), key, key + num_edges) - key);
-  BuildVector<Memory, VertexId> col_indices(count);
+  BuildVector<Memory, VertexId> col_indices(edges.size());
   // Where rows end; rows without elements end where the one before does.
   auto ends = Memory::template zeros<EdgeOffset>(num_vertices + 1);
-  VertexId* col = col_indices.data();
+  VertexId* to = col_indices.data();
   EdgeOffset* end = ends.data();
-  Memory::each(count, [=] __host__ __device__(std::uint64_t e) {
-    col[e] = static_cast<VertexId>(key[e] & ((std::uint64_t{1} << shift) - 1));
-    if (e + 1 == count || key[e + 1] >> shift != key[e] >> shift) end[(key[e] >> shift) + 1] = e + 1;
+  edges.each([=] __host__ __device__(std::uint64_t e, std::uint32_t edge, bool begins) {
+    if (begins) to[edge] = col[e];
+    if (e + 1 == num_edges || row[e + 1] != row[e]) end[row[e] + 1] = EdgeOffset{edge} + 1;
   });
   raise(ends);
   return {num_vertices, Memory::as_buffer(std::move(ends)), Memory::as_buffer(std::move(col_indices))};
@@ -60,8 +58,12 @@ struct GraphPreparation {
     std::uint32_t* length = lengths.data();
     const VertexId* col = csr_.col_indices.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    Memory::each(csr_.col_indices.size(),
-                 [=] __host__ __device__(std::uint64_t e) { add_to(length + col[e], 1); });
+    // Some of the counts at a time, as many as stay in a cache of 50 MB.
+    constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 23;
+    for (std::uint64_t first = 0; first < n; first += kAtOnce)
+      Memory::each(csr_.col_indices.size(), [=] __host__ __device__(std::uint64_t e) {
+        if (col[e] - first < kAtOnce) add_to(length + col[e], 1);
+      });
     order_ = Vector<VertexId>(n);
     VertexId* vertex = order_.data();
     const bool by_length = options_.by_length;

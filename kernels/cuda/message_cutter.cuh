@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/build_runs.cuh"
 #include "kernels/messages_build_input.hpp"
 
 namespace tessera::cuda {
@@ -50,6 +50,11 @@ template <class S>
 struct RowValue {
   VertexId row;
   S value;
+};
+template <class P>
+struct KeyedElement {
+  std::uint32_t key;
+  P payload;
 };
 __host__ __device__ inline VertexId row_of(VertexId row) { return row; }
 template <class S>
@@ -120,15 +125,39 @@ struct MessageCutter {
     make_keys(chunk, count, keys, elements);
     const unsigned tile_bits = bits_for(shape_.tiles.size() - 1);
     Memory::sort(keys, elements, MessageShape::kTileShift, MessageShape::kTileShift + tile_bits);
-    const std::uint32_t* key = keys.data();
-    const P* element = elements.data();
-    std::uint16_t* offset = out_.offsets.data() + out_.num_elements;
+    cut_messages(chunk, find_pieces<P>(count, keys.data(), elements.data()));
+  }
+
+  /// What a row has in a tile.
+  struct Pieces {
+    Vector<std::uint32_t> starts;  ///< first element, and the end
+    Vector<VertexId> rows;
+    Vector<std::uint16_t> tiles;
+  };
+  /// key and element: sorted by tile and row. Also keeps what stays of the elements.
+  template <class P>
+  Pieces find_pieces(std::uint64_t count, const std::uint32_t* key, const P* element) {
+    constexpr unsigned kShift = MessageShape::kTileShift;
+    const auto runs = find_runs<Memory>(count, [=] __host__ __device__(std::uint64_t e) {
+      return e == 0 || key[e] >> kShift != key[e - 1] >> kShift ||
+             row_of(element[e]) != row_of(element[e - 1]);
+    });
+    Pieces pieces{Vector<std::uint32_t>(runs.size() + 1), Vector<VertexId>(runs.size()),
+                  Vector<std::uint16_t>(runs.size())};
+    std::uint32_t* start = pieces.starts.data();
+    VertexId* row = pieces.rows.data();
+    std::uint16_t *tile = pieces.tiles.data(), *offset = out_.offsets.data() + out_.num_elements;
     S* value = out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements;
-    Memory::each(count, [=] __host__ __device__(std::uint64_t e) {
+    runs.each([=] __host__ __device__(std::uint64_t e, std::uint32_t piece, bool begins) {
       offset[e] = static_cast<std::uint16_t>(key[e]);
       set_value(value, e, element[e]);
+      if (e + 1 == count) start[piece + 1] = static_cast<std::uint32_t>(count);
+      if (!begins) return;
+      start[piece] = static_cast<std::uint32_t>(e);
+      row[piece] = row_of(element[e]);
+      tile[piece] = static_cast<std::uint16_t>(key[e] >> kShift);
     });
-    cut_messages(chunk, count, key, element);
+    return pieces;
   }
 
   template <class P>
@@ -141,39 +170,41 @@ struct MessageCutter {
     const auto stride = static_cast<std::uint32_t>(shape_.tile_stride);
     std::uint32_t* key = keys.data();
     P* element = elements.data();
-    Memory::each_in_rows(chunk.starts, count, [=] __host__ __device__(std::uint64_t row, std::uint64_t e) {
-      const std::uint64_t at = from[row] + (e - start[row]);
-      const VertexId slot = slot_of[column[at]];
-      const std::uint32_t tile = slot / stride;
-      key[e] = tile << MessageShape::kTileShift | (slot - tile * stride);
-      set_element(element[e], first_row + static_cast<VertexId>(row), value, at);
-    });
+    Memory::each_in_rows(
+        chunk.starts, count,
+        [=] __host__ __device__(std::uint64_t row, std::uint64_t e) -> KeyedElement<P> {
+          const std::uint64_t at = from[row] + (e - start[row]);
+          const VertexId slot = slot_of[column[at]];
+          const std::uint32_t tile = slot / stride;
+          KeyedElement<P> found{tile << MessageShape::kTileShift | (slot - tile * stride), {}};
+          set_element(found.payload, first_row + static_cast<VertexId>(row), value, at);
+          return found;
+        },
+        [=] __host__ __device__(std::uint64_t e, const KeyedElement<P>& found) {
+          key[e] = found.key;
+          element[e] = found.payload;
+        });
   }
 
-  /// Pieces, the elements of a row in a tile, become messages; key and element: sorted by tile and row.
-  template <class P>
-  void cut_messages(const RowChunk<Memory, S>& chunk, std::uint64_t count, const std::uint32_t* key,
-                    const P* element) {
-    const auto starts = indices_where<std::uint32_t, Memory>(count, [=] __host__ __device__(std::uint32_t e) {
-      return e == 0 || key[e] >> MessageShape::kTileShift != key[e - 1] >> MessageShape::kTileShift ||
-             row_of(element[e]) != row_of(element[e - 1]);
-    });
-    const std::uint64_t num_pieces = starts.size(), num_before = out_.num_elements;
+  /// Pieces become messages, long ones several.
+  void cut_messages(const RowChunk<Memory, S>& chunk, const Pieces& pieces) {
+    const std::uint64_t num_pieces = pieces.rows.size(), num_before = out_.num_elements;
     const std::uint64_t first_row = chunk.first_row, *row_start = chunk.starts.data();
-    const std::uint32_t* start = starts.data();
-    const auto length_of = [=] __host__ __device__(std::uint64_t p) {
-      return static_cast<std::uint32_t>((p + 1 < num_pieces ? start[p + 1] : count) - start[p]);
-    };
+    const std::uint32_t* start = pieces.starts.data();
+    const VertexId* piece_row = pieces.rows.data();
+    const std::uint16_t* tile = pieces.tiles.data();
     const auto most_of = [=] __host__ __device__(std::uint64_t p) {
-      if (length_of(p) <= kMessageElements) return length_of(p);
-      const std::uint64_t row = row_of(element[start[p]]) - first_row;
+      const std::uint32_t length = start[p + 1] - start[p];
+      if (length <= kMessageElements) return length;
+      const std::uint64_t row = piece_row[p] - first_row;
       return elements_of_message(row_start[row + 1] - row_start[row]);
     };
     Vector<std::uint32_t> ends(splits_ ? num_pieces : 0);
     std::uint32_t* end = splits_ ? ends.data() : nullptr;
     if (splits_) {
       Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-        end[p] = (length_of(p) + most_of(p) - 1) / most_of(p);
+        const std::uint32_t length = start[p + 1] - start[p], most = most_of(p);
+        end[p] = length == most ? 1 : (length + most - 1) / most;
       });
       sum_up(ends);
     }
@@ -185,17 +216,15 @@ struct MessageCutter {
     std::uint32_t *shape = shapes_.back().data(), *row_count = out_.row_counts.data();
     std::uint64_t* first = firsts_.back().data();
     Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-      const std::uint32_t length = length_of(p), most = most_of(p);
-      const VertexId piece_row = row_of(element[start[p]]);
+      const std::uint32_t length = start[p + 1] - start[p], most = most_of(p);
       const std::uint64_t begin = end == nullptr ? p : p == 0 ? 0 : end[p - 1];
       std::uint64_t m = begin;
       for (std::uint32_t k = 0; k < length; k += most, ++m) {
-        row[m] = piece_row;
-        shape[m] = MessageShape::of(key[start[p]] >> MessageShape::kTileShift,
-                                    length - k < most ? length - k : most);
+        row[m] = piece_row[p];
+        shape[m] = MessageShape::of(tile[p], length - k < most ? length - k : most);
         first[m] = num_before + start[p] + k;
       }
-      add_to(row_count + piece_row + 1, static_cast<std::uint32_t>(m - begin));
+      add_to(row_count + piece_row[p] + 1, static_cast<std::uint32_t>(m - begin));
     });
   }
 

@@ -107,9 +107,12 @@ struct MessagesBuild {
     Memory::sort(keys, order_, 0, shift + bits_for(cells - 1));
     key = keys.data();
     lengths_ = Vector<std::uint16_t>(count);
+    message_cells_ = Vector<std::uint32_t>(count);
     std::uint16_t* length = lengths_.data();
+    std::uint32_t* message_cell = message_cells_.data();
     Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
       length[i] = static_cast<std::uint16_t>(longest - (key[i] & ((Key{1} << shift) - 1)));
+      message_cell[i] = static_cast<std::uint32_t>(key[i] >> shift);
     });
     cell_firsts_ = Vector<std::uint32_t>(cells + 1);
     std::uint32_t* first = cell_firsts_.data();
@@ -145,7 +148,7 @@ struct MessagesBuild {
     Window* window = windows.data();
     const std::uint64_t* first = cut.firsts.data();
     Memory::each(windows.size(), [=] __host__ __device__(std::uint64_t w) {
-      window[w].first_slice = first[w * groups_of_window];
+      window[w].first_slice = first[w * groups_of_window * SliceClass::kCount];
     });
   }
 
@@ -158,59 +161,60 @@ struct MessagesBuild {
 
   void build_tiles() {
     const Vector<std::uint32_t> places = place_cells();
-    auto cut =
-        cut_slices<Memory>(num_cells(), lengths_.size(), cell_firsts_.data(), lengths_.data(), places.data());
+    auto cut = cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
+    note_places(places);
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
       windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
     windows.push_back({});
     tile_pass_.windows = Memory::template from_host<Window>(windows);
     set_first_slices(tile_pass_.windows, cut, num_bins());
-    tile_pass_.words = Memory::template zeros<std::uint32_t>(cut.num_words);
-    if (!messages_.values.empty()) tile_pass_.values = Memory::template zeros<S>(2 * cut.num_words);
+    tile_pass_.words = Vector<std::uint32_t>(cut.num_words);
+    if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut.num_words);
     fill_tiles(cut);
     tile_pass_.slices = std::move(cut.slices);
     messages_.offsets = {};
     messages_.values = {};
     messages_.firsts = {};
-    messages_.rows = {};
-  }
-
-  /// Also notes where every message lies: its row, and its place in the bin.
-  void fill_tiles(const CutSlices<Memory>& cut) {
-    const std::uint64_t count = order_.size();
-    place_rows_ = Vector<VertexId>(count);
-    places_ = Vector<std::uint16_t>(count);
-    const Slice* slice = cut.slices.data();
-    const std::uint32_t *slice_of = cut.slice_of.data(), *group = cut.groups.data(),
-                        *first_row = cut.first_rows.data(), *order = order_.data();
-    const std::uint16_t *length = lengths_.data(), *offset = messages_.offsets.data();
-    const std::uint64_t* from = messages_.firsts.data();
-    const Window *tile = tile_pass_.windows.data(), *bin = bin_pass_.windows.data();
-    const VertexId* row = messages_.rows.data();
-    const S* value = messages_.values.empty() ? nullptr : messages_.values.data();
-    const auto bins = static_cast<std::uint32_t>(num_bins());
-    std::uint32_t* words = tile_pass_.words.data();
-    S* to_values = tile_pass_.values.empty() ? nullptr : tile_pass_.values.data();
-    VertexId* place_row = place_rows_.data();
-    std::uint16_t* place = places_.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      const std::uint32_t s = slice_of[i], m = order[i];
-      const Slice to = slice[s];
-      const auto r = static_cast<std::uint32_t>(i) - first_row[s];
-      const std::uint16_t* elements = offset + from[m];
-      place_row[i] = row[m];
-      place[i] = static_cast<std::uint16_t>(to.first_out + r - bin[group[s] % bins].first_in);
-      fill_slice_row(
-          to, r, length[i], tile[group[s] / bins].size, [=](std::uint32_t k) { return elements[k]; }, words);
-      if (to_values == nullptr) return;
-      for (std::uint32_t k = 0; k < length[i]; ++k) {
-        const ElementPlace element = element_place(to, r, k);
-        to_values[2 * element.word + element.half] = value[from[m] + k];
-      }
-    });
     order_ = {};
     lengths_ = {};
+  }
+
+  /// Row of every sorted message, and its place in the bin.
+  void note_places(const Vector<std::uint32_t>& places) {
+    place_rows_ = Vector<VertexId>(order_.size());
+    places_ = Vector<std::uint16_t>(order_.size());
+    const std::uint32_t *order = order_.data(), *first = cell_firsts_.data(), *cell_place = places.data(),
+                        *bin_of = bin_of_row_.data();
+    const VertexId* row = messages_.rows.data();
+    const Window* bin = bin_pass_.windows.data();
+    VertexId* place_row = place_rows_.data();
+    std::uint16_t* place = places_.data();
+    const std::uint32_t* message_cell = message_cells_.data();
+    Memory::each(order_.size(), [=] __host__ __device__(std::uint64_t i) {
+      const VertexId r = row[order[i]];
+      const std::uint32_t c = message_cell[i];
+      place_row[i] = r;
+      place[i] = static_cast<std::uint16_t>(cell_place[c] + (i - first[c]) - bin[bin_of[r]].first_in);
+    });
+    messages_.rows = {};
+    message_cells_ = {};
+  }
+
+  void fill_tiles(const CutSlices<Memory>& cut) {
+    const std::uint32_t *group = cut.groups.data(), *order = order_.data();
+    const std::uint16_t *length = lengths_.data(), *offset = messages_.offsets.data();
+    const std::uint64_t* from = messages_.firsts.data();
+    const Window* tile = tile_pass_.windows.data();
+    const S* value = messages_.values.empty() ? nullptr : messages_.values.data();
+    const auto bins = static_cast<std::uint32_t>(num_bins());
+    const auto elements_of = [=] __host__ __device__(std::uint64_t s, std::uint32_t i) -> SliceElements<S> {
+      const std::uint64_t begin = from[order[i]];
+      return {offset + begin, value == nullptr ? nullptr : value + begin, length[i],
+              tile[group[s] / bins].size};
+    };
+    fill_words<Memory, S>(cut, elements_of, tile_pass_.words.data());
+    if (value != nullptr) fill_values<Memory, S>(cut, elements_of, tile_pass_.values.data());
   }
 
   /// Rows with messages, by bin, most messages first.
@@ -250,13 +254,13 @@ struct MessagesBuild {
 
   void build_bins() {
     // A row's messages, in the order of tiles.
-    Memory::sort(place_rows_, places_, 0, bits_for(shape_.num_rows));
+    Memory::sort(place_rows_, places_, 0, bits_for(shape_.num_rows - 1));
     place_rows_ = {};
     const RankedRows ranked = rank_rows();
-    auto cut = cut_slices<Memory>(num_bins(), ranked.rows.size(), ranked.firsts.data(), ranked.counts.data(),
-                                  ranked.firsts.data());
+    auto cut =
+        cut_slices<Memory>(num_bins(), ranked.firsts.data(), ranked.counts.data(), ranked.firsts.data());
     set_first_slices(bin_pass_.windows, cut, 1);
-    bin_pass_.words = Memory::template zeros<std::uint32_t>(cut.num_words);
+    bin_pass_.words = Vector<std::uint32_t>(cut.num_words);
     result_.num_products = ranked.rows.size();
     fill_bins(ranked, cut);
     bin_pass_.slices = std::move(cut.slices);
@@ -266,21 +270,18 @@ struct MessagesBuild {
     row_positions_ = Vector<VertexId>(shape_.num_rows);
     VertexId* position = row_positions_.data();
     Memory::each(shape_.num_rows, [=] __host__ __device__(std::uint64_t row) { position[row] = kNoVertex; });
-    const Slice* slice = cut.slices.data();
-    const std::uint32_t *slice_of = cut.slice_of.data(), *bin = cut.groups.data(),
-                        *before = before_row_.data();
-    const Window* window = bin_pass_.windows.data();
     const VertexId* row = ranked.rows.data();
+    Memory::each(ranked.rows.size(),
+                 [=] __host__ __device__(std::uint64_t i) { position[row[i]] = static_cast<VertexId>(i); });
+    const std::uint32_t *bin = cut.groups.data(), *before = before_row_.data();
+    const Window* window = bin_pass_.windows.data();
     const std::uint16_t *count = ranked.counts.data(), *place = places_.data();
-    std::uint32_t* words = bin_pass_.words.data();
-    Memory::each(ranked.rows.size(), [=] __host__ __device__(std::uint64_t i) {
-      const std::uint32_t s = slice_of[i];
-      const std::uint16_t* places = place + before[row[i]];
-      position[row[i]] = static_cast<VertexId>(i);
-      fill_slice_row(
-          slice[s], static_cast<std::uint32_t>(i - slice[s].first_out), count[i], window[bin[s]].size,
-          [=](std::uint32_t k) { return places[k]; }, words);
-    });
+    fill_words<Memory, S>(
+        cut,
+        [=] __host__ __device__(std::uint64_t s, std::uint32_t i) -> SliceElements<S> {
+          return {place + before[row[i]], nullptr, count[i], window[bin[s]].size};
+        },
+        bin_pass_.words.data());
   }
 
   static SlicePass<S> as_pass(PassVectors&& pass) {
@@ -314,8 +315,8 @@ struct MessagesBuild {
   Vector<std::uint32_t> before_row_, bin_of_row_;  // messages before each row, and the end
   std::uint32_t most_messages_ = 0;                // of a row
   std::vector<Window> bin_windows_;
-  Vector<std::uint32_t> bin_messages_;  // first message of each bin, as if there were no gaps
-  Vector<std::uint32_t> order_;         // sorted messages: which that is, and how long
+  Vector<std::uint32_t> bin_messages_;           // first message of each bin, as if there were no gaps
+  Vector<std::uint32_t> order_, message_cells_;  // sorted messages: which that is, its cell, how long
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
   Vector<VertexId> place_rows_;        // row, and place in its bin, of every message

@@ -1,9 +1,39 @@
-// Slices of groups of rows, a group being what one tile sends to one bin, or a bin.
+// Slices of groups of rows, a group being what one tile sends to one bin, or a bin, and their words: what
+// each_slice and fill_slice_row give row after row (kernels/slice_builder.hpp), for all at once.
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"
 
 namespace tessera::cuda {
+
+/// Rows of a group whose slices are made alike, longest first: joint ones, those 32 to a slice, those of
+/// kShortWords words and of each number below, those of one element.
+struct SliceClass {
+  static constexpr std::uint32_t kCount = 3 + kShortWords;
+  std::uint32_t index = 0;
+  /// Elements of a row, at least.
+  __host__ __device__ std::uint32_t least_length() const {
+    if (index == 0) return kJointLength;
+    if (index == 1) return 2 * kShortWords + 1;
+    if (index + 2 >= kCount) return kCount - index;  // 2: both elements of one word, 1
+    return 2 * (kCount - 1 - index) - 1;
+  }
+  __host__ __device__ std::uint32_t rows_of_slice() const {
+    if (index == 0) return 1;
+    return index == 1 ? kSliceLanes : index + 1 == kCount ? kSingleSliceRows : kShortSliceRows;
+  }
+  /// The slice of num_rows rows, the first of which has `length` elements: its shape alone.
+  __host__ __device__ Slice shape(std::uint32_t num_rows, std::uint32_t length) const {
+    Slice slice;
+    if (index == 0) {
+      slice.num_words = static_cast<std::uint16_t>((length + 2 * kSliceLanes - 1) / (2 * kSliceLanes));
+      return slice;
+    }
+    if (index + 1 < kCount) slice.num_words = static_cast<std::uint16_t>((length + 1) / 2);
+    slice.num_rows = static_cast<std::uint16_t>(num_rows);
+    return slice;
+  }
+};
 
 template <class Memory>
 struct CutSlices {
@@ -12,54 +42,137 @@ struct CutSlices {
   Vector<Slice> slices;
   Vector<std::uint32_t> groups;      ///< of each slice
   Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
-  Vector<std::uint32_t> slice_of;    ///< of each row of the list
-  Vector<std::uint64_t> firsts;      ///< first slice of each group, and the end
+  Vector<std::uint64_t> firsts;      ///< first slice of group g at g * SliceClass::kCount, and the end
+  Vector<std::uint64_t> words;       ///< first word of each slice, and the end
   std::uint64_t num_words = 0;
 };
 
-/// Group g has the rows first[g] to first[g + 1] of a list of num_rows, longest first, with lengths[i]
-/// elements; the sum of its first row goes to out[g].
+struct NumberedSlice {
+  Slice slice;
+  std::uint32_t group, first_row;
+};
+
+/// Group g has the rows first[g] to first[g + 1] of a list, longest first, with lengths[i] elements; the sum
+/// of its first row goes to out[g].
 template <class Memory>
-CutSlices<Memory> cut_slices(std::uint64_t num_groups, std::uint64_t num_rows, const std::uint32_t* first,
+CutSlices<Memory> cut_slices(std::uint64_t num_groups, const std::uint32_t* first,
                              const std::uint16_t* lengths, const std::uint32_t* out) {
+  constexpr std::uint32_t kClasses = SliceClass::kCount;
   CutSlices<Memory> result;
-  result.firsts = Memory::template zeros<std::uint64_t>(num_groups + 1);
-  auto words = Memory::template zeros<std::uint64_t>(num_groups + 1);
-  std::uint64_t *slices_before = result.firsts.data(), *words_before = words.data();
-  Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
-    const std::uint16_t* length = lengths + first[g];
-    std::uint64_t num_words = 0, count = 0;
-    each_slice(
-        first[g + 1] - first[g], [=](std::uint64_t i) { return length[i]; }, 0, num_words,
-        [&](const Slice&, std::uint64_t) { ++count; });
-    slices_before[g + 1] = count;
-    words_before[g + 1] = num_words;
+  BuildVector<Memory, std::uint32_t> class_ends(num_groups * kClasses);
+  result.firsts = Memory::template zeros<std::uint64_t>(num_groups * kClasses + 1);
+  std::uint32_t* class_end = class_ends.data();
+  std::uint64_t* slice_first = result.firsts.data();
+  Memory::each(num_groups * kClasses, [=] __host__ __device__(std::uint64_t i) {
+    const std::uint64_t g = i / kClasses;
+    const std::uint32_t least = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.least_length();
+    std::uint32_t low = first[g], high = first[g + 1];  // the first shorter row
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (lengths[middle] >= least)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    class_end[i] = low;
+  });
+  const auto class_begin = [=] __host__ __device__(std::uint64_t i) {
+    return i % kClasses == 0 ? first[i / kClasses] : class_end[i - 1];
+  };
+  Memory::each(num_groups * kClasses, [=] __host__ __device__(std::uint64_t i) {
+    const std::uint32_t rows = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.rows_of_slice();
+    slice_first[i + 1] = (class_end[i] - class_begin(i) + rows - 1) / rows;
   });
   sum_up(result.firsts);
-  sum_up(words);
-  const std::uint64_t num_slices = Memory::read(slices_before + num_groups);
-  result.num_words = Memory::read(words_before + num_groups);
+  const std::uint64_t num_slices = Memory::read(slice_first + num_groups * kClasses);
   result.slices = BuildVector<Memory, Slice>(num_slices);
   result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
   result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
-  result.slice_of = Memory::template zeros<std::uint32_t>(num_rows);
+  result.words = Memory::template zeros<std::uint64_t>(num_slices + 1);
   Slice* slice = result.slices.data();
-  std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data(),
-                *of_row = result.slice_of.data();
-  Memory::each(num_groups, [=] __host__ __device__(std::uint64_t g) {
-    const std::uint16_t* length = lengths + first[g];
-    std::uint64_t num_words = words_before[g], next = slices_before[g];
-    each_slice(
-        first[g + 1] - first[g], [=](std::uint64_t i) { return length[i]; }, out[g], num_words,
-        [&](const Slice& s, std::uint64_t row) {
-          group[next] = static_cast<std::uint32_t>(g);
-          first_row[next] = first[g] + static_cast<std::uint32_t>(row);
-          of_row[first_row[next]] = static_cast<std::uint32_t>(next);
-          slice[next++] = s;
-        });
-  });
-  raise(result.slice_of);
+  std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
+  std::uint64_t* words = result.words.data();
+  Memory::each_in_rows(
+      result.firsts, num_slices,
+      [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
+        const SliceClass kind{static_cast<std::uint32_t>(i % kClasses)};
+        const std::uint64_t g = i / kClasses;
+        const std::uint32_t rows = kind.rows_of_slice(),
+                            row = class_begin(i) + static_cast<std::uint32_t>(s - slice_first[i]) * rows,
+                            left = class_end[i] - row;
+        Slice shape = kind.shape(left < rows ? left : rows, lengths[row]);
+        shape.first_out = out[g] + (row - first[g]);
+        return {shape, static_cast<std::uint32_t>(g), row};
+      },
+      [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
+        slice[s] = found.slice;
+        group[s] = found.group;
+        first_row[s] = found.first_row;
+        words[s + 1] = aligned_words(found.slice);
+      });
+  sum_up(result.words);
+  Memory::each(num_slices, [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = words[s]; });
+  result.num_words = Memory::read(words + num_slices);
   return result;
+}
+
+/// A row's elements: offsets, and values where there are any.
+template <class S>
+struct SliceElements {
+  const std::uint16_t* offsets;
+  const S* values;
+  std::uint32_t length;
+  std::uint32_t padding;  ///< the offset that stands for 0
+};
+
+/// Writes all words, what alignment leaves included. elements_of(slice, i): of row i of the list.
+template <class Memory, class S, class ElementsOf>
+void fill_words(const CutSlices<Memory>& cut, ElementsOf elements_of, std::uint32_t* words) {
+  const Slice* slice = cut.slices.data();
+  const std::uint32_t* first_row = cut.first_rows.data();
+  Memory::each_in_rows(
+      cut.words, cut.num_words,
+      [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> std::uint32_t {
+        const Slice of = slice[s];
+        if (word >= of.first_word + words_of(of)) return 0;
+        const auto offset = [&](std::uint32_t half) -> std::uint32_t {
+          const SliceElement element = element_at(of, {word, half});
+          const bool is_row = element.row < rows_of(of);
+          const SliceElements<S> row = elements_of(s, first_row[s] + (is_row ? element.row : 0));
+          return is_row && element.k < row.length ? row.offsets[element.k] : row.padding;
+        };
+        return offset(0) | offset(1) << 16;
+      },
+      [=] __host__ __device__(std::uint64_t word, std::uint32_t halves) { words[word] = halves; });
+}
+
+template <class S>
+struct ValuePair {
+  S low, high;
+};
+
+/// Writes the values beside all words; of padding 0.
+template <class Memory, class S, class ElementsOf>
+void fill_values(const CutSlices<Memory>& cut, ElementsOf elements_of, S* values) {
+  const Slice* slice = cut.slices.data();
+  const std::uint32_t* first_row = cut.first_rows.data();
+  Memory::each_in_rows(
+      cut.words, cut.num_words,
+      [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> ValuePair<S> {
+        const Slice of = slice[s];
+        if (word >= of.first_word + words_of(of)) return {};
+        const auto value = [&](std::uint32_t half) {
+          const SliceElement element = element_at(of, {word, half});
+          if (element.row >= rows_of(of)) return S{0};
+          const SliceElements<S> row = elements_of(s, first_row[s] + element.row);
+          return element.k < row.length ? row.values[element.k] : S{0};
+        };
+        return {value(0), value(1)};
+      },
+      [=] __host__ __device__(std::uint64_t word, const ValuePair<S>& halves) {
+        values[2 * word] = halves.low;
+        values[2 * word + 1] = halves.high;
+      });
 }
 
 }  // namespace tessera::cuda

@@ -90,6 +90,8 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
         for (std::uint32_t k = 0; k < elements_of(s); ++k) {
           const ElementPlace place = element_place(s, r, k);
           EXPECT_LT(place.word, s.first_word + words_of(s));
+          EXPECT_EQ(element_at(s, place).row, r);
+          EXPECT_EQ(element_at(s, place).k, k);
           const auto offset = offset_at(form.tiles.words.data(), place);
           EXPECT_LE(offset, form.tiles.windows[w].size);
           elements += offset < form.tiles.windows[w].size;

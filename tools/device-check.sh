@@ -7,9 +7,10 @@
 #
 # In the environment: SCALES="20 22 24" changes the R-MAT graphs (edge factor 16), CHECKS="tests references sanitizers"
 # which checks run before the measurements, KERNELS="tile-messages tile-composite csr" the kernels of the PageRank steps.
-# FILES="graph.tsv matrix.mtx.gz*16" measures products on these, too (*16: 16 copies side by side).
-# RANKINGS="22" names the graphs of RWR and HITS. FORMATS="power-law unstructured ellpack densities cg batches" repeats
-# comparisons of papers (tests/bench/format_bench.cpp; Matrix Market files among the words join in), none when empty.
+# FILES="graph.tsv matrix.mtx.gz*16 22w" measures products on these, too (*16: 16 copies side by side; 22w: an R-MAT
+# graph with weights). RANKINGS="22" names the graphs of RWR and HITS, PREPARE="22" those whose matrix is made on the
+# GPU, from edges and from CSR. FORMATS="power-law unstructured ellpack densities cg batches" repeats comparisons of
+# papers (tests/bench/format_bench.cpp; Matrix Market files among the words join in), none when empty.
 # A second call adds to the file of the first.
 # Exits with 1 when a test or a sanitizer fails; the JSON is written all the same, also when time runs out.
 set -euo pipefail
@@ -63,6 +64,8 @@ sanitize() {
       --gtest_filter='DeviceBackend*:DeviceProducts*:-*OfLargeMatrices*' &
     TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
+    check "${tool}_builds" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
+      --gtest_filter='MessagesBuild*:GraphPreparation*' &
     check "${tool}_tiles" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/kernels_test" \
       --gtest_filter='DeviceFormats*' &
     check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
@@ -73,7 +76,7 @@ sanitize() {
 for name in ${CHECKS-tests references sanitizers}; do
   case $name in
     tests)
-      check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*'
+      check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*:GraphPreparation*'
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
         --gtest_filter='MatrixProducts*:Batches*:CompareProducts*'
       check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*'
@@ -99,6 +102,8 @@ set -f  # the stars in FILES are no patterns
 "$build/bin/spmv_bench" ${SCALES-20 22 24} ${FILES-} >"$work/spmv.jsonl" || status=1
 # shellcheck disable=SC2086  # a list
 "$build/bin/ranking_bench" ${RANKINGS-22} >"$work/ranking.jsonl" || status=1
+# shellcheck disable=SC2086  # a list
+"$build/bin/prepare_bench" ${PREPARE-22} >"$work/prepare.jsonl" || status=1
 if [[ -n ${FORMATS-} ]]; then
   # shellcheck disable=SC2086  # a list
   "$build/bin/format_bench" --backend cuda $FORMATS >"$work/formats.jsonl" || status=1

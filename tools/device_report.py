@@ -10,7 +10,7 @@ import sys
 
 def command(scales):
     """The call with what of its environment it was given."""
-    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "RANKINGS") if name in os.environ}
+    settings = {name: os.environ[name] for name in ("CHECKS", "KERNELS", "RANKINGS", "PREPARE") if name in os.environ}
     for name in ("FILES", "FORMATS"):
         if name in os.environ:
             settings[name] = " ".join(map(os.path.basename, os.environ[name].split()))
@@ -79,6 +79,9 @@ def print_figures(results):
         print(f'{line["graph"]}: 25 walks {rwr["block"]["step_ms"][0]:.3f} ms a step, {rwr["times_own_queries"]:.1f} times 25 '
               f'alone, {rwr["times_cusparse_queries"]:.1f} times cuSPARSE; HITS {hits["step_ms"][0]:.3f} ms, '
               f'{hits["times_cusparse"]:.1f} times cuSPARSE')
+    for line in results["preparing"]:
+        print(f'{line["graph"]}: made ready on the GPU from CSR in {line["from_csr_in_products"]:.0f} products, from edges '
+              f'in {line["from_edges_in_products"]:.0f}')
     for line in results["formats"]:
         measured = [form for form in line.get("formats", []) if "refused" not in form]
         if measured:
@@ -113,6 +116,7 @@ def main(work, output, program, scales):
                "products": earlier.get("products", []) + products,
                "ratios": earlier.get("ratios", []) + [ratios(graph) for graph in products],
                "rankings": earlier.get("rankings", []) + lines_of(os.path.join(work, "ranking.jsonl")),
+               "preparing": earlier.get("preparing", []) + lines_of(os.path.join(work, "prepare.jsonl")),
                "formats": earlier.get("formats", []) + lines_of(os.path.join(work, "formats.jsonl"))}
     with open(output, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)

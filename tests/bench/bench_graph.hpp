@@ -35,10 +35,28 @@ inline Graph graph_of_matrix(const std::string& path) {
   return graph;
 }
 
-/// name: SCALE, FILE or FILE*COPIES. Matrix Market files keep the size of their values.
+/// SCALE or SCALEw: an R-MAT graph, with weights where a w stands.
+inline bool is_generated(const std::string& name) {
+  const std::size_t other = name.find_first_not_of("0123456789");
+  return other == std::string::npos || (other > 0 && name.substr(other) == "w");
+}
+
+/// Every edge its own weight, from 1/1024 to 1.
+inline void give_weights(Graph& graph) {
+  graph.weighted = true;
+  graph.weights = Buffer<double>(graph.num_edges);
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t e = 0; e < graph.num_edges; ++e)
+    graph.weights[e] = static_cast<double>(1 + e * 2654435761u % 1024) / 1024;
+}
+
+/// name: SCALE, SCALEw, FILE or FILE*COPIES. Matrix Market files keep the size of their values.
 inline Graph bench_graph(const std::string& name, Communicator& comm) {
-  if (name.find_first_not_of("0123456789") == std::string::npos)
-    return build_graph(generate_edges({.scale = std::stoi(name)}, comm), {}, comm);
+  if (is_generated(name)) {
+    Graph graph = build_graph(generate_edges({.scale = std::stoi(name)}, comm), {}, comm);
+    if (name.back() == 'w') give_weights(graph);
+    return graph;
+  }
   const std::size_t star = name.find('*');
   GraphOptions options;
   options.path = name.substr(0, star);

@@ -1,7 +1,7 @@
 // Products and PageRank steps on a GPU beside cuSPARSE, in one process, in the order as given and in degree
 // order: spmv_bench GRAPH... prints one JSON object a line. GRAPH is the scale of an R-MAT graph (edge factor
-// 16, scattered ids), or a file, FILE*16 being 16 copies of it side by side. All results are compared with
-// each other.
+// 16, scattered ids; 22w: with weights), or a file, FILE*16 being 16 copies of it side by side. All results
+// are compared with each other.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -146,13 +146,14 @@ void measure(const std::string& name) {
   std::vector<VertexId> order(graph.num_vertices);
   std::iota(order.begin(), order.end(), VertexId{0});
   std::vector<double> y32, y64, degree_order_y;
-  const bool is_generated = name.find_first_not_of("0123456789") == std::string::npos;
   const std::string file = name.substr(name.rfind('/') + 1);
-  Json line = {{"graph", is_generated ? "R-MAT scale " + name + ", edge factor 16" : file},
-               {"vertices", graph.num_vertices},
-               {"edges", graph.num_edges},
-               {"weighted", graph.weighted},
-               {"copy_bytes_per_second", copy_rate()}};
+  Json line = {
+      {"graph",
+       is_generated(name) ? "R-MAT scale " + name.substr(0, name.find('w')) + ", edge factor 16" : file},
+      {"vertices", graph.num_vertices},
+      {"edges", graph.num_edges},
+      {"weighted", graph.weighted},
+      {"copy_bytes_per_second", copy_rate()}};
   line["cusparse_as_given_f32_ms"] = measure_vendor<float>(graph, order, y32);
   line["cusparse_as_given_f64_ms"] = measure_vendor<double>(graph, order, y64);
   std::stable_sort(order.begin(), order.end(), [&](VertexId u, VertexId v) { return out[u] > out[v]; });

@@ -1,4 +1,4 @@
-// Which form of a product suits a matrix, from the lengths of its rows alone (one pass over the offsets): for
+// Which form of a product suits a matrix, from facts that one pass over it gives: for
 // `tessera spmv --kernel auto`.
 #pragma once
 #include <cstdint>
@@ -12,11 +12,22 @@ struct RowLengthStats {
   std::uint64_t num_rows = 0, num_cols = 0, num_nonzeros = 0;
   double mean = 0, deviation = 0;
   std::uint64_t longest = 0;
+  std::uint64_t num_filled = 0;  ///< rows with an element
+  double usual_deviation = 0;    ///< of the rows of at most 100 means, over their mean
 };
 RowLengthStats row_length_stats(const CsrView<double>& matrix);
 
+struct MatrixFacts {
+  RowLengthStats lengths;
+  bool has_values = true;
+  std::uint64_t num_diagonals = 0;  ///< with an element; 0: more than 64
+  double scatter =
+      0;  ///< places of x of 32 bytes (f32) that 32 neighbouring rows read, an element: 1 at most
+};
+MatrixFacts matrix_facts(const CsrView<double>& matrix);
+
 /// The form (a name of product_forms) that is expected to be the fastest of ours. On a device by limits read
 /// off what an H200 measured (docs/formats.md); on a host only even rows and others are told apart.
-std::string choose_form(const RowLengthStats& lengths, bool on_device);
+std::string choose_form(const MatrixFacts& facts, bool on_device, bool in_f64);
 
 }  // namespace tessera

@@ -140,7 +140,7 @@ nlohmann::ordered_json formats_json(const OverlappedProduct<S>& product, std::ui
 /// The format to prepare. Not every form that can be chosen is one of these formats.
 std::string CgCommand::better_format(const SparseMatrix& matrix, bool on_device) const {
   if (better_ != "auto") return better_;
-  const std::string form = choose_form(row_length_stats(matrix.view()), on_device);
+  const std::string form = choose_form(matrix_facts(matrix.view()), on_device, precision_ == Precision::f64);
   const auto formats = all_formats();
   const auto is_form = [&](const FormatEntry& entry) { return entry.name == form; };
   return std::any_of(formats.begin(), formats.end(), is_form) ? form : "csr-ell";

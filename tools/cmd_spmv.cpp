@@ -86,7 +86,9 @@ int SpmvCommand::run(Session& session) {
         if (name == "packet") check_packet_memory(view);
         return make_product<S>(name, view, backend);
       },
-      [&](bool on_device) { return choose_form(row_length_stats(view), on_device); });
+      [&](bool on_device, Precision precision) {
+        return choose_form(matrix_facts(view), on_device, precision == Precision::f64);
+      });
 }
 
 }  // namespace

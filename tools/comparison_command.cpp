@@ -111,7 +111,8 @@ void ComparisonCommand::add_comparison_options() {
        .placeholder = can_choose_ ? "all|auto|NAME,..." : "all|NAME,...",
        .help =
            "what to compare: all, or some of " + joined(names_of_(true), ", ") +
-           (can_choose_ ? "; auto: the one that row lengths speak for (given alone: beside all others)" : ""),
+           (can_choose_ ? "; auto: the one that rows and columns speak for (given alone: beside all others)"
+                        : ""),
        .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");
@@ -140,7 +141,8 @@ std::vector<std::string> ComparisonCommand::known_names() const {
 }
 
 std::vector<std::string> ComparisonCommand::names(bool on_device, const Choice& choice) {
-  if (std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end()) chosen_ = choice(on_device);
+  if (std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end())
+    chosen_ = choice(on_device, precision_);
   if (kernels_.empty() || kernels_ == std::vector<std::string>{"auto"}) return names_of_(on_device);
   std::vector<std::string> names;
   for (const std::string& kernel : kernels_) {

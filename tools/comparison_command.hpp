@@ -24,7 +24,7 @@ class ComparisonCommand : public Command {
   /// Names of the forms that there are on a device, or on the host.
   using NamesOf = std::vector<std::string> (*)(bool on_device);
   /// The name that "auto" stands for.
-  using Choice = std::function<std::string(bool on_device)>;
+  using Choice = std::function<std::string(bool on_device, Precision precision)>;
   ComparisonCommand(std::string name, std::string summary, std::vector<std::string> examples,
                     NamesOf names_of, bool can_choose)
       : Command(std::move(name), std::move(summary), std::move(examples)),

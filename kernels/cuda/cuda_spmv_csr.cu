@@ -4,6 +4,7 @@
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_row_sum.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 namespace {
@@ -173,6 +174,8 @@ __global__ void __launch_bounds__(kThreads, 8)
   for (std::uint32_t row = threadIdx.x; row < num_rows; row += kThreads)
     staged.begin[row] = deal.row_begins[block.first_row + row];
   if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
+  let_next_kernel_begin();
+  wait_for_kernels_before();
   stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
   __syncthreads();
   y += block.first_row;
@@ -189,10 +192,9 @@ __global__ void __launch_bounds__(kThreads, 8)
 template <bool kWeighted, class S>
 void launch(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y) {
   if (deal.num_staged == kFewStaged)
-    multiply<kWeighted, kFewStaged><<<deal.num_blocks, kThreads>>>(a, deal, x, y);
+    launch_early(multiply<kWeighted, kFewStaged, S>, deal.num_blocks, kThreads, 0, a, deal, x, y);
   else
-    multiply<kWeighted, kManyStaged><<<deal.num_blocks, kThreads>>>(a, deal, x, y);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(multiply<kWeighted, kManyStaged, S>, deal.num_blocks, kThreads, 0, a, deal, x, y);
 }
 
 }  // namespace

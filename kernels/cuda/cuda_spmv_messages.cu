@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/word_stream.cuh"
 
 namespace tessera::cuda {
@@ -268,8 +269,10 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
   auto* ring = reinterpret_cast<std::uint32_t*>(shared) + warp * kRingWords;
   S* window = reinterpret_cast<S*>(shared + ring_bytes(kThreads));
   const SlicePassView<S>& pass = args.pass;
-  const std::uint32_t end_share = args.first_of_block[blockIdx.x + 1];
-  for (std::uint32_t i = args.first_of_block[blockIdx.x]; i < end_share; ++i) {
+  const std::uint32_t first_share = args.first_of_block[blockIdx.x],
+                      end_share = args.first_of_block[blockIdx.x + 1];
+  let_next_kernel_begin();
+  for (std::uint32_t i = first_share; i < end_share; ++i) {
     const WindowShare& share = args.shares[i];
     const std::uint64_t first = share.first_slice[warp], end = share.first_slice[warp + 1];
     const std::uint64_t first_word = share.first_word[warp];
@@ -278,6 +281,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs
     const Slice mine = load_slice(pass.slices, first, end, lane);
     if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
       prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
+    if (i == first_share) wait_for_kernels_before();
     __syncthreads();  // the window before is no longer read
     start_window<kThreads>(pass, share, args.in, window);
     __pipeline_wait_prior(0);
@@ -300,8 +304,8 @@ void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& sto
   const auto bytes = static_cast<int>(ring_bytes(kThreads) + (shares.largest_window + 1) * sizeof(S));
   TESSERA_CUDA_CALL(cudaFuncSetAttribute(run_shares<kWeighted, kThreads, S, Store>,
                                          cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  run_shares<kWeighted, kThreads>
-      <<<shares.num_blocks, kThreads, static_cast<std::size_t>(bytes)>>>(args, store);
+  launch_early(run_shares<kWeighted, kThreads, S, Store>, shares.num_blocks, kThreads,
+               static_cast<std::size_t>(bytes), args, store);
 }
 
 template <bool kWeighted, class S, class Store>
@@ -312,7 +316,6 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
     launch<kWeighted, 1024>(args, shares, store);
   else
     launch<kWeighted, 512>(args, shares, store);
-  TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
 }  // namespace

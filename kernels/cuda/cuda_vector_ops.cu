@@ -31,10 +31,9 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
                  bool squares, const SumsOutbox& box) {
   const unsigned blocks = num_reduce_blocks(vectors.num_rows);
   if (squares)
-    rank_kernel<true><<<blocks, kThreads>>>(update, vectors, bound, box);
+    launch_early(rank_kernel<true, S>, blocks, kThreads, 0, update, vectors, bound, box);
   else
-    rank_kernel<false><<<blocks, kThreads>>>(update, vectors, bound, box);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(rank_kernel<false, S>, blocks, kThreads, 0, update, vectors, bound, box);
 }
 
 template <class S>

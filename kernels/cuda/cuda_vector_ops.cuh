@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -75,6 +76,8 @@ inline constexpr unsigned kRankRows = 4;
 template <bool kSquares, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
+  let_next_kernel_begin();
+  wait_for_kernels_before();
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {

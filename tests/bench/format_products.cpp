@@ -43,7 +43,7 @@ void measure_matrix(FormatBench<S>& bench, const ProductGroup& group, Json& line
                     const SparseMatrix& matrix) {
   const CsrView<double> view = matrix.product_view();
   add_sizes(line, matrix);
-  line["auto"] = choose_form(row_length_stats(view), bench.on_device());
+  line["auto"] = choose_form(matrix_facts(view), bench.on_device(), sizeof(S) == sizeof(double));
   add_formats<S>(
       bench, line, formats_of(bench, group),
       [&](const std::string& format) { return make_product<S>(format, view, bench.backend); }, matrix);

@@ -1,0 +1,49 @@
+// Kernels that begin while the one before them in the stream ends, on devices that can (compute capability
+// 9.0): a launch costs less then, and what a kernel reads that no kernel writes can be on its way.
+#pragma once
+#include <utility>
+
+#include "kernels/cuda/cuda_check.hpp"
+
+namespace tessera::cuda {
+
+/// Whatever earlier kernels of the stream write may be read, and what they read written, behind this; in
+/// every thread of a kernel that launch_early starts.
+__device__ inline void wait_for_kernels_before() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// The next kernel of the stream may begin, when all blocks have said so.
+__device__ inline void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+inline bool device_launches_early() {
+  int device = 0, major = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  return major >= 9;
+}
+
+/// On the default stream.
+template <class... Parameters, class... Arguments>
+void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, std::size_t shared_bytes,
+                  Arguments&&... arguments) {
+  static const bool early = device_launches_early();
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  TESSERA_CUDA_CALL(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tessera::cuda

@@ -50,8 +50,8 @@ struct RowPlaces {
   std::uint64_t num_products = 0;  ///< entries of a product, where there are positions
 };
 
-/// A part of a product and what one took, as the name says: "tiles" and "bins" (the two passes of
-/// tile-messages on a device), or "product".
+/// A part of a product and what one took, as the name says: "tiles" and "bins" (the first pass of
+/// tile-messages on a device, and what the second adds), or "product".
 struct PartTime {
   std::string name;
   double seconds = 0;

@@ -1,6 +1,6 @@
 // What a device makes of edges, run in host memory (and on a device where one answers), against what the host
 // makes of them: the order of vertices, and every byte of the matrix.
-#include "kernels/cuda/graph_preparation.cuh"
+#include "kernels/cuda/graph_preparation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@
 #include "engine/column_order.hpp"
 #include "engine/tile_messages_builder.hpp"
 #include "engine/vertex_distribution.hpp"
+#include "kernels/cuda/device_memory.hpp"
 #include "kernels/devices.hpp"
+#include "tests/support/host_builds.hpp"
 #include "tests/support/same_messages.hpp"
 
 namespace tessera {
 namespace {
 
-using cuda::DeviceMemory;
-using cuda::HostMemory;
 using cuda::PatternCsr;
 using cuda::PreparationOptions;
 using cuda::PreparedMessages;
@@ -100,14 +100,13 @@ void check(const Edges& edges, const PreparationOptions& options) {
   const HostCsr csr = sorted(edges);
   const Expected<S> expected = build_on_host<S>(edges, csr, options);
   {
-    const PatternCsr found = cuda::csr_of_edges<HostMemory>(edges.num_vertices, edges.rows.size(),
-                                                            edges.rows.data(), edges.cols.data());
+    const PatternCsr found =
+        test::csr_in_host_memory(edges.num_vertices, edges.rows.size(), edges.rows.data(), edges.cols.data());
     expect_same_csr(found, csr, false);
-    expect_same_graph(cuda::GraphPreparation<HostMemory, S>(found, options).run(), expected, false);
+    expect_same_graph(test::prepare_in_host_memory<S>(found, options), expected, false);
   }
   if (num_devices() == 0) return;
-  const auto rows = DeviceMemory::from_host<VertexId>(edges.rows),
-             cols = DeviceMemory::from_host<VertexId>(edges.cols);
+  const auto rows = cuda::on_device<VertexId>(edges.rows), cols = cuda::on_device<VertexId>(edges.cols);
   const PatternCsr found =
       cuda::csr_on_device(edges.num_vertices, edges.rows.size(), rows.data(), cols.data());
   expect_same_csr(found, csr, true);

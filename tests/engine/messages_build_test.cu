@@ -6,9 +6,9 @@
 
 #include "engine/exchange_plan.hpp"
 #include "engine/tile_messages_builder.hpp"
-#include "kernels/cuda/messages_build.cuh"
 #include "kernels/cuda/messages_build.hpp"
 #include "kernels/devices.hpp"
+#include "tests/support/host_builds.hpp"
 #include "tests/support/random_matrix.hpp"
 #include "tests/support/same_messages.hpp"
 
@@ -46,7 +46,7 @@ void check(const Shape& shape, unsigned seed) {
                 .tile_stride = shape.tile_columns + 1,
                 .bins = {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20}},
       .chunk_elements = shape.chunk_elements};
-  expect_same(cuda::build_messages<cuda::HostMemory, S>(input), expected, false);
+  expect_same(test::build_messages_in_host_memory<S>(input), expected, false);
   if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
 }
 
@@ -71,7 +71,7 @@ TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
                                              .tile_stride = exchange.columns.tiles[1].first_slot,
                                              .bins = {.most_messages = 100},
                                              .parts = exchange.parts}};
-    const auto found = cuda::build_messages<cuda::HostMemory, float>(input);
+    const auto found = test::build_messages_in_host_memory<float>(input);
     expect_same(found, expected, false);
     if (num_devices() > 0) expect_same(cuda::build_messages_on_device<float>(input), expected, true);
     ASSERT_EQ(found.tiles.parts.size(), expected.tiles.parts.size());

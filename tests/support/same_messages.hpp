@@ -1,24 +1,18 @@
 // Compares two builds of the tile-messages form, byte for byte.
 #pragma once
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
+#include "kernels/cuda/device_memory.hpp"
 #include "kernels/tile_messages.hpp"
 
 namespace tessera::test {
 
 template <class T>
 std::vector<T> host_copy(const Buffer<T>& buffer, bool on_device) {
-  std::vector<T> host(buffer.size());
-  if (host.empty()) return host;
-  if (on_device)
-    cudaMemcpy(host.data(), buffer.data(), buffer.size_bytes(), cudaMemcpyDeviceToHost);
-  else
-    std::memcpy(host.data(), buffer.data(), buffer.size_bytes());
-  return host;
+  const Buffer<T> copy = on_device ? cuda::on_host(buffer) : buffer.clone();
+  return {copy.begin(), copy.end()};
 }
 
 inline std::vector<std::uint64_t> fields(const std::vector<Slice>& slices) {

@@ -1,6 +1,11 @@
-#include "kernels/cuda/graph_preparation.cuh"
-
+// All builds in the memory of a device. They must be of one translation unit: nvcc keeps what it needs to
+// copy a __host__ __device__ lambda apart for each, while the linker takes a template's function from any of
+// them.
+#include <new>
 #include <string>
+
+#include "kernels/cuda/graph_preparation.cuh"
+#include "kernels/cuda/messages_build.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -10,13 +15,19 @@ auto in_room(const F& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    throw ResourceError("the GPU has no room to prepare the graph; use several GPUs or build on the host");
+    throw ResourceError(
+        "the GPU has no room to build the matrix; use --pack host, more GPUs or --precision f32");
   } catch (const thrust::system_error& error) {
-    throw ResourceError(std::string("CUDA: preparing the graph: ") + error.what());
+    throw ResourceError(std::string("CUDA: building the matrix: ") + error.what());
   }
 }
 
 }  // namespace
+
+template <class S>
+TileMessages<S> build_messages_on_device(const MessagesBuildInput& input) {
+  return in_room([&] { return build_messages<DeviceMemory, S>(input); });
+}
 
 PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                          const VertexId* cols) {
@@ -28,6 +39,8 @@ PreparedMessages<S> prepare_on_device(const PatternCsr& csr, const PreparationOp
   return in_room([&] { return GraphPreparation<DeviceMemory, S>(csr, options).run(); });
 }
 
+template TileMessages<float> build_messages_on_device(const MessagesBuildInput&);
+template TileMessages<double> build_messages_on_device(const MessagesBuildInput&);
 template PreparedMessages<float> prepare_on_device(const PatternCsr&, const PreparationOptions&);
 template PreparedMessages<double> prepare_on_device(const PatternCsr&, const PreparationOptions&);
 

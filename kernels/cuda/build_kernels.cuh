@@ -1,0 +1,53 @@
+// The kernels behind the loops of build_memory.cuh.
+#pragma once
+#include <cstdint>
+#include <cub/block/block_scan.cuh>
+
+namespace tessera::cuda {
+
+template <class F>
+__global__ void __launch_bounds__(256) each_kernel(std::uint64_t count, F body) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) body(i);
+}
+
+inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
+
+/// Elements kRowElements * b on belong to block b; rows[b] holds the first of them. A thread's loads come
+/// before its stores, so that they wait together.
+template <class Compute, class Store>
+__global__ void __launch_bounds__(kRowThreads)
+    each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count,
+                        Compute compute, Store store) {
+  using Scan = cub::BlockScan<unsigned, kRowThreads>;
+  constexpr unsigned kItems = kRowElements / kRowThreads;
+  __shared__ unsigned row_of[kRowElements];  // less the first row
+  __shared__ typename Scan::TempStorage scratch;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * kRowElements;
+  const std::uint32_t first_row = rows[blockIdx.x], last_row = rows[blockIdx.x + 1];
+  for (unsigned i = threadIdx.x; i < kRowElements; i += kRowThreads) row_of[i] = 0;
+  __syncthreads();
+  for (std::uint32_t row = first_row + 1 + threadIdx.x; row <= last_row; row += kRowThreads) {
+    const std::uint64_t at = starts[row] - first;
+    if (at < kRowElements && starts[row + 1] > starts[row]) row_of[at] = row - first_row;
+  }
+  __syncthreads();
+  unsigned items[kItems];
+  for (unsigned i = 0; i < kItems; ++i) items[i] = row_of[threadIdx.x * kItems + i];
+  Scan(scratch).InclusiveScan(items, items, [](unsigned a, unsigned b) { return a < b ? b : a; });
+  for (unsigned i = 0; i < kItems; ++i) row_of[threadIdx.x * kItems + i] = items[i];
+  __syncthreads();
+  decltype(compute(first, first)) results[kItems];
+#pragma unroll
+  for (unsigned i = 0; i < kItems; ++i) {
+    const unsigned at = i * kRowThreads + threadIdx.x;
+    if (first + at < count) results[i] = compute(std::uint64_t{first_row} + row_of[at], first + at);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kItems; ++i) {
+    const unsigned at = i * kRowThreads + threadIdx.x;
+    if (first + at < count) store(first + at, results[i]);
+  }
+}
+
+}  // namespace tessera::cuda

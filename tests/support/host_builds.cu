@@ -1,0 +1,30 @@
+#include "tests/support/host_builds.hpp"
+
+#include "kernels/cuda/graph_preparation.cuh"
+
+namespace tessera::test {
+
+using cuda::HostMemory;
+
+template <class S>
+TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input) {
+  return tessera::cuda::build_messages<HostMemory, S>(input);
+}
+cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
+                                    const VertexId* cols) {
+  return tessera::cuda::csr_of_edges<HostMemory>(num_vertices, num_edges, rows, cols);
+}
+template <class S>
+cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
+                                                 const cuda::PreparationOptions& options) {
+  return tessera::cuda::GraphPreparation<HostMemory, S>(csr, options).run();
+}
+
+template TileMessages<float> build_messages_in_host_memory(const MessagesBuildInput&);
+template TileMessages<double> build_messages_in_host_memory(const MessagesBuildInput&);
+template tessera::cuda::PreparedMessages<float> prepare_in_host_memory(
+    const tessera::cuda::PatternCsr&, const tessera::cuda::PreparationOptions&);
+template tessera::cuda::PreparedMessages<double> prepare_in_host_memory(
+    const tessera::cuda::PatternCsr&, const tessera::cuda::PreparationOptions&);
+
+}  // namespace tessera::test

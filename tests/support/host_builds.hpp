@@ -1,0 +1,17 @@
+// The builds for devices, run in host memory: one translation unit has them (kernels/cuda/device_builds.cu
+// says why).
+#pragma once
+#include "kernels/cuda/graph_preparation.hpp"
+#include "kernels/messages_build_input.hpp"
+
+namespace tessera::test {
+
+template <class S>
+TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input);
+cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
+                                    const VertexId* cols);
+template <class S>
+cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
+                                                 const cuda::PreparationOptions& options);
+
+}  // namespace tessera::test

@@ -22,8 +22,8 @@ std::vector<BinEdge> share_out(std::uint64_t num_bins, const BinEdge& end, const
   return edges;
 }
 
-std::uint32_t largest_bin(const std::vector<BinEdge>& edges) {
-  std::uint32_t largest = 0;
+std::uint64_t largest_bin(const std::vector<BinEdge>& edges) {
+  std::uint64_t largest = 0;
   for (std::size_t b = 0; b + 1 < edges.size(); ++b)
     largest = std::max(largest, edges[b + 1].messages_before - edges[b].messages_before);
   return largest;

@@ -15,8 +15,7 @@ struct BinLimits {
 
 /// Where one bin ends and the next begins.
 struct BinEdge {
-  std::uint64_t row = 0;
-  std::uint32_t messages_before = 0;
+  std::uint64_t row = 0, messages_before = 0;
 };
 
 /// For each of the ascending targets the first row with at least so many messages before it.

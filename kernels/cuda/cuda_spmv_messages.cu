@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/word_stream.cuh"
 
 namespace tessera::cuda {
@@ -301,11 +302,9 @@ __global__ void take_kernel(const S* block, unsigned num_vectors, std::uint64_t 
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
 void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& store) {
-  const auto bytes = static_cast<int>(ring_bytes(kThreads) + (shares.largest_window + 1) * sizeof(S));
-  TESSERA_CUDA_CALL(cudaFuncSetAttribute(run_shares<kWeighted, kThreads, S, Store>,
-                                         cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  launch_early(run_shares<kWeighted, kThreads, S, Store>, shares.num_blocks, kThreads,
-               static_cast<std::size_t>(bytes), args, store);
+  const std::size_t bytes = ring_bytes(kThreads) + (shares.largest_window + 1) * sizeof(S);
+  allow_shared_bytes(run_shares<kWeighted, kThreads, S, Store>, bytes);
+  launch_early(run_shares<kWeighted, kThreads, S, Store>, shares.num_blocks, kThreads, bytes, args, store);
 }
 
 template <bool kWeighted, class S, class Store>

@@ -7,6 +7,7 @@
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_row_sum.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/shared_memory_limit.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -146,13 +147,11 @@ unsigned num_blocks(std::uint64_t num_warps, unsigned threads, unsigned most) {
 
 template <bool kWeighted, class S>
 void launch(const TileArgs<S, std::uint16_t>& t, const Tile& tile) {
-  const auto bytes = static_cast<int>((tile.num_columns + 1) * sizeof(S));
-  TESSERA_CUDA_CALL(
-      cudaFuncSetAttribute(add_dense_tile<kWeighted, S>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const std::size_t bytes = (tile.num_columns + 1) * sizeof(S);
+  allow_shared_bytes(add_dense_tile<kWeighted, S>, bytes);
   const unsigned blocks = num_blocks(std::max(t.num_units, t.num_long * (kTileThreads / kWarp)), kTileThreads,
                                      num_multiprocessors());
-  add_dense_tile<kWeighted><<<blocks, kTileThreads, static_cast<std::size_t>(bytes)>>>(
-      t, static_cast<std::uint32_t>(tile.num_columns));
+  add_dense_tile<kWeighted><<<blocks, kTileThreads, bytes>>>(t, static_cast<std::uint32_t>(tile.num_columns));
 }
 
 template <bool kWeighted, class S>

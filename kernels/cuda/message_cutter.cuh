@@ -2,6 +2,7 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
+#include <type_traits>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -45,10 +46,11 @@ struct RowChunk {
   const S* values = nullptr;
 };
 
-/// What is sorted with a key: an element's row, and its value where it has one.
+/// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so
+/// it has no padding.
 template <class S>
 struct RowValue {
-  VertexId row;
+  std::conditional_t<sizeof(S) == 8, std::uint64_t, VertexId> row;
   S value;
 };
 template <class P>
@@ -59,7 +61,7 @@ struct KeyedElement {
 __host__ __device__ inline VertexId row_of(VertexId row) { return row; }
 template <class S>
 __host__ __device__ VertexId row_of(const RowValue<S>& element) {
-  return element.row;
+  return static_cast<VertexId>(element.row);
 }
 template <class S>
 __host__ __device__ void set_element(VertexId& element, VertexId row, const S*, std::uint64_t) {

@@ -51,9 +51,9 @@ struct MessagesBuild {
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
       first_rows.push_back(static_cast<std::uint32_t>(edges[b].row));
-      first_messages.push_back(edges[b].messages_before);
+      first_messages.push_back(static_cast<std::uint32_t>(edges[b].messages_before));
       if (b + 1 == edges.size()) break;
-      const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
+      const auto size = static_cast<std::uint32_t>(edges[b + 1].messages_before - edges[b].messages_before);
       bin_windows_.push_back({.first_in = next, .size = size});
       next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
     }

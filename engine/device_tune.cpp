@@ -115,7 +115,9 @@ class DeviceTune {
     const OperatorOptions how{.kernel = KernelKind::tile_messages, .order = order};
     const auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
     const std::vector<PartTime> parts = op.time_parts(options_.repeats);
-    if (parts.size() == 2) tiles_.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
+    constexpr double kLeastShare = 0.02;  // a smaller difference of two times is mostly their scatter
+    if (parts.size() == 2 && parts[1].seconds > kLeastShare * parts[0].seconds)
+      tiles_.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
   }
   /// Blocks have the order of columns that plans give them.
   template <class S>

@@ -22,11 +22,26 @@ std::vector<BinEdge> share_out(std::uint64_t num_bins, const BinEdge& end, const
   return edges;
 }
 
-std::uint64_t largest_bin(const std::vector<BinEdge>& edges) {
-  std::uint64_t largest = 0;
+std::uint64_t count_too_large(const std::vector<BinEdge>& edges, std::uint64_t most) {
+  std::uint64_t count = 0;
   for (std::size_t b = 0; b + 1 < edges.size(); ++b)
-    largest = std::max(largest, edges[b + 1].messages_before - edges[b].messages_before);
-  return largest;
+    count += edges[b + 1].messages_before - edges[b].messages_before > most ? 1 : 0;
+  return count;
+}
+
+/// Bins that are too large give their last rows, as many as a bin takes, to one behind them.
+std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t most, const FindRows& find) {
+  while (count_too_large(edges, most) > 0) {
+    std::vector<std::uint32_t> targets;
+    for (std::size_t b = 0; b + 1 < edges.size(); ++b)
+      if (edges[b + 1].messages_before - edges[b].messages_before > most)
+        targets.push_back(static_cast<std::uint32_t>(edges[b + 1].messages_before - most));
+    for (const BinEdge& edge : find(targets)) edges.push_back(edge);
+    std::sort(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
+      return a.messages_before != b.messages_before ? a.messages_before < b.messages_before : a.row < b.row;
+    });
+  }
+  return edges;
 }
 
 }  // namespace
@@ -45,11 +60,12 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   };
   std::uint64_t num_bins = std::min(in_whole_rounds(fewest),
                                     std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
-  // Whole rows exceed a share by up to a row: more bins until the largest fits. With a share of one message a
-  // bin is one row.
+  // Whole rows exceed a share by up to a row. Few bins that are too large for that are split; for many there
+  // are more bins: with a share of one message a bin is one row.
   for (;;) {
     std::vector<BinEdge> edges = share_out(num_bins, {num_rows, num_messages}, find);
-    if (largest_bin(edges) <= limits.most_messages) return edges;
+    if (count_too_large(edges, limits.most_messages) <= std::max<std::uint64_t>(1, num_bins / 16))
+      return split_too_large(std::move(edges), limits.most_messages, find);
     num_bins += std::max<std::uint64_t>(1, num_bins / 16);
     if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins);
   }

@@ -23,8 +23,8 @@ using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_
 
 /// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any:
 /// about equal shares, in as few bins as most_messages allows, and up to as many more as make a multiple of
-/// at_once. longest_row: messages of the row that sends most. Throws ResourceError when these are more than
-/// most_messages.
+/// at_once, or a few beyond where long rows make bins too large. longest_row: messages of the row that sends
+/// most. Throws ResourceError when these are more than most_messages.
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
                               const FindRows& find, const BinLimits& limits);
 

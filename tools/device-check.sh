@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a machine with a GPU has to show: the device tests, the same under compute-sanitizer, the time of a
-# PageRank step, and those of SpMV, RWR and HITS beside cuSPARSE, as JSON.
+# PageRank step, those of SpMV, RWR and HITS beside cuSPARSE, and of making a matrix on the GPU, as JSON.
 #
 #   tools/device-check.sh                       builds here, writes docs/benchmarks/device-DATE.json
 #   tools/device-check.sh BUILD [OUTPUT_FOLDER] takes a build folder that was made elsewhere

@@ -248,9 +248,11 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   static void deallocate(void* memory) {
     if (may_free()) (void)cudaFreeAsync(memory, nullptr);
   }
-  /// Waits for whatever reads it on other streams.
+  /// Waits for the kernels that read it: freeing memory of the pool does not.
   static void free_result(void* memory) {
-    if (may_free() && memory != nullptr) (void)cudaFree(memory);
+    if (memory == nullptr || !may_free()) return;
+    (void)cudaStreamSynchronize(nullptr);
+    (void)cudaFree(memory);
   }
   static void clear(void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, 0, num_bytes));

@@ -31,7 +31,7 @@ class CudaMatrix : public Matrix<S> {
  public:
   std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
     const cuda::PartWork product[] = {{"product", [&] { this->apply(x, y, 1); }}};
-    return cuda::time_on_device(product);
+    return cuda::time_on_device(product, cuda::kTimedInARow);
   }
 };
 
@@ -249,7 +249,7 @@ class CudaBackend : public Backend<S> {
   std::vector<double> time_runs(const std::function<void()>& work, int count) override {
     const std::vector<cuda::PartWork> runs(static_cast<std::size_t>(count), {"run", work});
     std::vector<double> seconds;
-    for (const PartTime& run : cuda::time_on_device(runs)) seconds.push_back(run.seconds);
+    for (const PartTime& run : cuda::time_on_device(runs, 1)) seconds.push_back(run.seconds);
     return seconds;
   }
 

@@ -166,7 +166,7 @@ __device__ void add_short_rows(const Staged& staged, RowSums sums, std::uint32_t
 
 template <bool kWeighted, std::uint32_t kSize, class S>
 __global__ void __launch_bounds__(kThreads, 8)
-    multiply(CsrView<S> a, CsrDeal deal, const S* __restrict__ x, double* y) {
+    multiply(CsrView<S> a, CsrDeal deal, const S* x, double* y) {  // x is written until the wait is over
   __shared__ StagedTerms<Term<kWeighted, S>, kSize> staged;
   const RowBlock block = deal.blocks[blockIdx.x], next = deal.blocks[blockIdx.x + 1];
   const auto width = static_cast<std::uint32_t>(next.first_element - block.first_element);

@@ -303,7 +303,7 @@ __global__ void take_kernel(const S* block, unsigned num_vectors, std::uint64_t 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
 void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& store) {
   const std::size_t bytes = ring_bytes(kThreads) + (shares.largest_window + 1) * sizeof(S);
-  allow_shared_bytes(run_shares<kWeighted, kThreads, S, Store>, bytes);
+  allow_shared_bytes<run_shares<kWeighted, kThreads, S, Store>>(bytes);
   launch_early(run_shares<kWeighted, kThreads, S, Store>, shares.num_blocks, kThreads, bytes, args, store);
 }
 

@@ -148,7 +148,7 @@ unsigned num_blocks(std::uint64_t num_warps, unsigned threads, unsigned most) {
 template <bool kWeighted, class S>
 void launch(const TileArgs<S, std::uint16_t>& t, const Tile& tile) {
   const std::size_t bytes = (tile.num_columns + 1) * sizeof(S);
-  allow_shared_bytes(add_dense_tile<kWeighted, S>, bytes);
+  allow_shared_bytes<add_dense_tile<kWeighted, S>>(bytes);
   const unsigned blocks = num_blocks(std::max(t.num_units, t.num_long * (kTileThreads / kWarp)), kTileThreads,
                                      num_multiprocessors());
   add_dense_tile<kWeighted><<<blocks, kTileThreads, bytes>>>(t, static_cast<std::uint32_t>(tile.num_columns));

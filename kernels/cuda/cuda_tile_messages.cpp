@@ -99,7 +99,7 @@ class DeviceTileMessages : public Matrix<S> {
       add(y, 1, 0);
     };
     const PartWork work[] = {{"tiles", [&] { send(x); }}, {"bins", both}};
-    std::vector<PartTime> times = time_on_device(work);
+    std::vector<PartTime> times = time_on_device(work, kTimedInARow);
     // What the second pass adds: it begins while the first ends.
     times[1].seconds = std::max(0.0, times[1].seconds - times[0].seconds);
     return times;

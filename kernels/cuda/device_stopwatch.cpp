@@ -5,8 +5,6 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr int kInARow = 5;
-
 class Event {
  public:
   Event() { TESSERA_CUDA_CALL(cudaEventCreate(&event_)); }
@@ -27,18 +25,18 @@ class Event {
 
 }  // namespace
 
-std::vector<PartTime> time_on_device(std::span<const PartWork> parts) {
+std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_row) {
   std::vector<Event> events(parts.size() + 1);
   if (!parts.empty()) parts[0].work();  // an idle device would wait for the first launch, and that be timed
   events[0].record();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (int k = 0; k < kInARow; ++k) parts[i].work();
+    for (int k = 0; k < in_a_row; ++k) parts[i].work();
     events[i + 1].record();
   }
   events.back().wait();
   std::vector<PartTime> times;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    times.push_back({parts[i].name, events[i + 1].seconds_since(events[i]) / kInARow});
+    times.push_back({parts[i].name, events[i + 1].seconds_since(events[i]) / in_a_row});
   return times;
 }
 

@@ -9,12 +9,15 @@
 
 namespace tessera::cuda {
 
+/// Products of iterations are timed so many in a row.
+inline constexpr int kTimedInARow = 5;
+
 struct PartWork {
   std::string name;
   std::function<void()> work;
 };
-/// Runs the parts one after the other, each several times in a row, as iterations do, because a kernel begins
-/// while the one before it ends; the first once more before. Gives the means; waits for the last.
-std::vector<PartTime> time_on_device(std::span<const PartWork> parts);
+/// Runs the parts one after the other, the first once more before; waits for the last. Gives means of so many
+/// runs in a row of each: in iterations a kernel begins while the one before it ends.
+std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_row);
 
 }  // namespace tessera::cuda

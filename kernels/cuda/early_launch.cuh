@@ -22,18 +22,23 @@ __device__ inline void let_next_kernel_begin() {
 #endif
 }
 
-inline bool device_launches_early() {
+/// Whether the device can, and the kernels were compiled for one that can: compiled for older ones they do
+/// not wait.
+template <class Kernel>
+bool launches_early(Kernel* kernel) {
   int device = 0, major = 0;
+  cudaFuncAttributes compiled{};
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  return major >= 9;
+  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&compiled, kernel));
+  return major >= 9 && compiled.ptxVersion >= 90;
 }
 
 /// On the default stream.
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   Arguments&&... arguments) {
-  static const bool early = device_launches_early();
+  static const bool early = launches_early(kernel);  // all GPUs of a process are taken to be alike
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -1,22 +1,29 @@
 // Kernels that use more than 48 KB of shared memory a block must be allowed to.
 #pragma once
+#include <array>
+#include <atomic>
 #include <mutex>
 
 #include "kernels/cuda/cuda_check.hpp"
 
 namespace tessera::cuda {
 
-/// Launches of `kernel` may use so many bytes a block from now on. The limit belongs to the kernel and is
-/// never lowered: another thread may be about to launch it with more.
-template <class... Parameters>
-void allow_shared_bytes(void (*kernel)(Parameters...), std::size_t num_bytes) {
+/// Launches of kKernel on the device in use may take so many bytes a block from now on. The limit belongs to
+/// the kernel and is never lowered: another thread may be about to launch it with more.
+template <auto kKernel>
+void allow_shared_bytes(std::size_t num_bytes) {
+  constexpr std::size_t kMostDevices = 64;
+  static std::array<std::atomic<std::size_t>, kMostDevices> allowed{};
   static std::mutex one_at_a_time;
+  int device = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  std::atomic<std::size_t>& most = allowed.at(static_cast<std::size_t>(device));
+  if (most >= num_bytes) return;
   const std::lock_guard lock(one_at_a_time);
-  cudaFuncAttributes found{};
-  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&found, kernel));
-  if (static_cast<std::size_t>(found.maxDynamicSharedSizeBytes) < num_bytes)
-    TESSERA_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(num_bytes)));
+  if (most >= num_bytes) return;
+  TESSERA_CUDA_CALL(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(num_bytes)));
+  most = num_bytes;
 }
 
 }  // namespace tessera::cuda

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "kernels/base/error.hpp"
@@ -46,6 +47,27 @@ TEST(MessageBins, AreAMultipleOfWhatRunsAtOnceAndOfEvenSize) {
   EXPECT_LE(num_bins, ceil_div<std::uint64_t>(fewest + 1, 16) * 16);
   EXPECT_GT(num_bins + 2, ceil_div<std::uint64_t>(fewest + 1, 16) * 16);
   EXPECT_LE(largest_bin(before, bins), before.back() / num_bins + 25);
+}
+
+TEST(MessageBins, OneLongRowAddsFewBins) {
+  std::vector<std::uint32_t> before(1, 0);
+  for (int row = 0; row < 100000; ++row) before.push_back(before.back() + (row == 40000 ? 2500 : 5));
+  const auto with_hub = cut_bins(before, {.most_messages = 3000, .at_once = 16, .least_messages = 100});
+  const std::uint64_t fewest = before.back() / 3000 + 1,
+                      whole_rounds = ceil_div<std::uint64_t>(fewest, 16) * 16;
+  EXPECT_LE(with_hub.size() - 1, whole_rounds + 2);
+  EXPECT_LE(largest_bin(before, with_hub), 3000u);
+}
+
+/// All but as long as a bin, in turn with short ones: any bin of two long rows is too large.
+TEST(MessageBins, RowsAsLongAsABinHaveOneEach) {
+  std::vector<std::uint32_t> before(1, 0);
+  for (int row = 0; row < 600; ++row) before.push_back(before.back() + (row % 2 == 0 ? 299 : 1));
+  const auto bins = cut_bins(before, {.most_messages = 300, .at_once = 7, .least_messages = 1});
+  EXPECT_LE(largest_bin(before, bins), 300u);
+  EXPECT_TRUE(std::is_sorted(bins.begin(), bins.end()));
+  EXPECT_EQ(std::adjacent_find(bins.begin(), bins.end()), bins.end());
+  EXPECT_LE(bins.size() - 1, 700u);
 }
 
 TEST(MessageBins, AreNotSmallerThanTheirWorkIsWorth) {

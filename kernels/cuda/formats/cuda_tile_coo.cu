@@ -76,7 +76,7 @@ void launch_tiles(const TileCoo<S>& a, const S* slots, S* y) {
   const auto share = round_up<std::uint64_t>(
       ceil_div<std::uint64_t>(size, static_cast<std::uint64_t>(most_blocks)), kTileThreads);
   const std::uint64_t window_bytes = a.widest_tile * sizeof(S);
-  allow_shared_bytes(add_tiles<S>, window_bytes);
+  allow_shared_bytes<add_tiles<S>>(window_bytes);
   const TileElements<S> elements{a.tiles.data(),
                                  static_cast<std::uint32_t>(size),
                                  static_cast<std::uint32_t>(share),

@@ -12,6 +12,8 @@ namespace {
 std::atomic<bool> abandoned = false;
 std::atomic<int> exchanges_under_way = 0;
 
+}  // namespace
+
 cudaMemPool_t pool_of_device() {
   int device = 0;
   cudaMemPool_t pool = nullptr;
@@ -19,8 +21,6 @@ cudaMemPool_t pool_of_device() {
   TESSERA_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
   return pool;
 }
-
-}  // namespace
 
 void keep_pool() {
   std::uint64_t keep_all = ~std::uint64_t{0};

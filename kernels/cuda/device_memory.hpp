@@ -11,7 +11,9 @@ namespace tessera::cuda {
 /// Null for 0 bytes. Throws ResourceError with the figures when there is not enough.
 std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 
-/// The device's pool of memory that comes and goes, of which it keeps what was freed.
+/// Of memory that comes and goes, on the device in use.
+cudaMemPool_t pool_of_device();
+/// The pool keeps what is freed from now on.
 void keep_pool();
 /// What lies unused in the pool goes back to the device.
 void empty_pool();

@@ -72,21 +72,14 @@ bool is_that_of_the_host(const PreparedMessages<float>& found, const Graph& grap
          same_bytes(found.slot_of_column, columns.slot_of_column);
 }
 
-cudaMemPool_t pool_of_device() {
-  int device = 0;
-  cudaMemPool_t pool = nullptr;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  TESSERA_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
-  return pool;
-}
 void begin_pool() {
   std::uint64_t none = 0;
   cuda::empty_pool();
-  TESSERA_CUDA_CALL(cudaMemPoolSetAttribute(pool_of_device(), cudaMemPoolAttrReservedMemHigh, &none));
+  TESSERA_CUDA_CALL(cudaMemPoolSetAttribute(cuda::pool_of_device(), cudaMemPoolAttrReservedMemHigh, &none));
 }
 std::uint64_t pool_bytes_at_most() {
   std::uint64_t most = 0;
-  TESSERA_CUDA_CALL(cudaMemPoolGetAttribute(pool_of_device(), cudaMemPoolAttrReservedMemHigh, &most));
+  TESSERA_CUDA_CALL(cudaMemPoolGetAttribute(cuda::pool_of_device(), cudaMemPoolAttrReservedMemHigh, &most));
   return most;
 }
 

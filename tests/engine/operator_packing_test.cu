@@ -1,0 +1,90 @@
+// Operators whose matrices the device packs, on made-up devices that do it in the host's memory: the products
+// of matrices that the host packs.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "engine/device_ranks.hpp"
+#include "engine/spmv_operator.hpp"
+#include "tests/support/host_builds.hpp"
+#include "tests/support/linked_backend.hpp"
+#include "tests/support/skewed_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::test {
+namespace {
+
+template <class S>
+class PackingBackend : public LinkedBackend<S> {
+ public:
+  using LinkedBackend<S>::LinkedBackend;
+  using LinkedBackend<S>::make_matrix;
+  std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput& input,
+                                           std::shared_ptr<Exchange<S>> exchange,
+                                           PackingStats& stats) override {
+    ++num_packed;
+    TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
+    stats = matrix.stats;
+    return make_matrix(std::move(matrix), std::move(exchange));
+  }
+  int num_packed = 0;
+};
+
+struct Found {
+  std::vector<double> y;
+  OperatorStats stats;
+  int num_packed = 0;
+};
+
+template <class S>
+Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool link) {
+  Found found;
+  std::atomic<int> num_packed = 0;
+  run_ranks(num_ranks, [&](Communicator& comm) {
+    PackingBackend<S> backend(comm, kSmallTiles);
+    if (link) link_devices<S>(backend, comm);
+    auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), options, backend, comm);
+    std::vector<double> x(whole.num_vertices);
+    for (std::size_t v = 0; v < x.size(); ++v) x[v] = 1.0 / static_cast<double>(1 + v % 13);
+    Buffer<S> inputs = op.make_x();
+    op.replicate(op.to_local(x), nullptr, inputs);
+    Buffer<double> y = op.make_y();
+    op.apply(inputs, y);
+    const Buffer<double> sums = in_row_order(y, op.row_places(), op.local_rows().size(), 1);
+    Buffer<S> stored(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) stored[i] = static_cast<S>(sums[i]);
+    const std::vector<double> all = op.to_original(stored);
+    num_packed += backend.num_packed;
+    if (comm.is_root()) found = {all, op.stats()};
+  });
+  found.num_packed = num_packed;
+  return found;
+}
+
+template <class S>
+void expect_same_products(const Graph& whole, OrderRequest order) {
+  OperatorOptions options{.kernel = KernelKind::tile_messages, .order = order};
+  const Found on_host = product<S>(whole, options, 1, false);
+  EXPECT_EQ(on_host.num_packed, 0);
+  options.pack_on_device = true;
+  for (const int ranks : {1, 3, 4})
+    for (const bool link : {false, true}) {
+      if (ranks == 1 && link) continue;
+      const Found on_device = product<S>(whole, options, ranks, link);
+      EXPECT_EQ(on_device.num_packed, ranks);
+      EXPECT_EQ(on_device.y, on_host.y) << ranks << " ranks";
+      EXPECT_EQ(on_device.stats.num_nonzeros, on_host.stats.num_nonzeros);
+      if (ranks == 1) EXPECT_EQ(on_device.stats.matrix_bytes, on_host.stats.matrix_bytes);
+    }
+}
+
+TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
+  for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given}) {
+    expect_same_products<float>(skewed_graph(900, 9000), order);
+    expect_same_products<double>(skewed_graph(400, 1500), order);
+    expect_same_products<float>(skewed_graph(3, 5), order);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

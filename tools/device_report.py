@@ -4,6 +4,7 @@ import datetime
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -93,6 +94,20 @@ def print_figures(results):
                   f'{solve["iterations"]} steps')
 
 
+def what_failed(path):
+    """The places in the log of a failed check that say why, with what follows them, and its end."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        log = file.read().splitlines()
+    told = re.compile(r"Failure$|FAILED|[Ee]rror|ERROR|terminate|what\(\)|=========.*(Invalid|Uninit|hazard|leak)")
+    kept = set()
+    for place in [i for i, line in enumerate(log) if told.search(line)][:20]:
+        kept.update(range(place, min(place + 8, len(log))))
+    kept.update(range(max(0, len(log) - 10), len(log)))
+    return [log[i] for i in sorted(kept)]
+
+
 def lines_of(path):
     """The whole lines of a file of JSON lines; nothing where it was not made."""
     if not os.path.exists(path):
@@ -108,9 +123,12 @@ def main(work, output, program, scales):
     for path in sorted(glob.glob(os.path.join(work, "*.result"))):
         with open(path, encoding="utf-8") as file:
             tests[os.path.basename(path)[:-len(".result")]] = file.read().strip()
+    failed = {name: what_failed(os.path.join(work, name + ".log")) or earlier.get("failed", {}).get(name, [])
+              for name, result in tests.items() if result == "fail"}
     products = lines_of(os.path.join(work, "spmv.jsonl"))
     results = {"date": datetime.date.today().isoformat(), "commands": [*earlier.get("commands", []), command(scales)],
                "program": version, "tests": tests,
+               "failed": failed,
                "pagerank": earlier.get("pagerank", []) + [step_times(path) for path in
                                                           sorted(glob.glob(os.path.join(work, "run-*.json")))],
                "products": earlier.get("products", []) + products,

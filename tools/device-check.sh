@@ -68,8 +68,10 @@ sanitize() {
       --gtest_filter='MessagesBuild*:GraphPreparation*' &
     check "${tool}_tiles" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/kernels_test" \
       --gtest_filter='DeviceFormats*' &
-    check "${tool}_graphs" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
-      --gtest_filter='*ReferenceData*/karate:*ReferenceData*/dolphins:*ReferenceData*/ldbc_example_directed:-*OnSeveralGpus*' &
+    for graph in karate dolphins ldbc_example_directed; do
+      check "${tool}_$graph" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
+        --gtest_filter="*ReferenceData*/$graph:-*OnSeveralGpus*" &
+    done
   done
   wait
 }

@@ -24,7 +24,9 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::chrono::seconds kWaitForOtherRanks{3};
+// A lost rank ends all within 10 seconds: 5 until the others give it up and half of one for leaving NCCL come
+// before this, and up to 2.1 behind it until mpirun has ended whoever is left.
+constexpr std::chrono::milliseconds kWaitForOtherRanks{1500};
 
 void print_on_root(const std::string& text, Communicator& comm) {
   run_together(comm, [&] {

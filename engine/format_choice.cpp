@@ -24,7 +24,7 @@ double over_mean(const RowLengthStats& a) { return static_cast<double>(a.longest
 bool has_full_diagonals(const MatrixFacts& facts) {
   constexpr double kFull = 0.8;
   const RowLengthStats& a = facts.lengths;
-  return facts.num_diagonals > 0 && a.num_rows >= kManyRows &&
+  return facts.num_diagonals > 0 &&
          static_cast<double>(a.num_nonzeros) >= kFull * static_cast<double>(facts.num_diagonals * a.num_rows);
 }
 
@@ -90,7 +90,7 @@ std::string choose_large(const MatrixFacts& facts, bool in_f64) {
   constexpr double kLongMean = 1'000, kMiddle = 32, kUneven = 0.3;
   constexpr std::uint64_t kManyColumns = 100'000;
   const RowLengthStats& a = facts.lengths;
-  if (has_full_diagonals(facts)) return "dia";
+  if (has_full_diagonals(facts) && a.num_rows >= kManyRows) return "dia";
   if (over_mean(a) > kPowerLaw) return choose_power_law(facts, in_f64);
   if (a.num_rows < kFewRows) {
     if (a.mean > kLongMean) return "csr-ell";  // it cuts them
@@ -174,6 +174,30 @@ MatrixFacts matrix_facts(const CsrView<double>& matrix) {
   facts.num_diagonals = count_diagonals(matrix);
   facts.scatter = measure_scatter(matrix);
   return facts;
+}
+
+std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device) {
+  constexpr double kEven = 4, kBounded = 12, kUnbounded = 30, kShortMean = 8, kLongMean = 1'000;
+  constexpr double kAlmostEqual = 2, kScattered = 0.7;
+  const RowLengthStats& a = facts.lengths;
+  if (a.num_nonzeros == 0) return {"csr-vector"};
+  const double unevenness = over_mean(a);
+  if (!on_device) {  // its loops over CSR are one loop in several orders
+    std::vector<std::string> forms{"csr-balanced", "csr-vector", "csr-ell", "csr-half-warp",
+                                   "tile-composite"};
+    if (unevenness <= kEven) forms.insert(forms.end(), {"sell", "ellpack-r"});
+    return forms;
+  }
+  const bool is_small = a.num_nonzeros < kSmallNonzeros, is_large = a.num_nonzeros >= kLargeNonzeros / 2;
+  std::vector<std::string> forms{"csr-ell", "csr-vector", "csr-half-warp"};
+  if (unevenness <= kUnbounded) forms.emplace_back("csr-adaptive");
+  if (unevenness <= kAlmostEqual && a.mean <= kShortMean) forms.emplace_back("csr-scalar");
+  if (unevenness <= kBounded && !is_small) forms.emplace_back("sell");
+  if (has_full_diagonals(facts) && !is_small) forms.emplace_back("dia");
+  if (unevenness > kEven || a.num_rows < kFewRows) forms.emplace_back("coo");
+  if (unevenness > kUnbounded && is_large) forms.emplace_back("tile-coo");
+  if ((facts.scatter > kScattered || a.mean > kLongMean) && is_large) forms.emplace_back("tile-messages");
+  return forms;
 }
 
 std::string choose_form(const MatrixFacts& facts, bool on_device, bool in_f64) {

@@ -1,8 +1,9 @@
-// Which form of a product suits a matrix, from facts that one pass over it gives: for
-// `tessera spmv --kernel auto`.
+// Which forms of a product suit a matrix, from facts that one pass over it gives: those that
+// `tessera spmv --kernel auto` tries, and the one that `tessera cg --prepare auto` prepares.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/csr_view.hpp"
 
@@ -26,8 +27,13 @@ struct MatrixFacts {
 };
 MatrixFacts matrix_facts(const CsrView<double>& matrix);
 
-/// The form (a name of product_forms) that is expected to be the fastest of ours. On a device by limits read
-/// off what an H200 measured (docs/formats.md); on a host only even rows and others are told apart.
+/// The forms (names of product_forms) of which one is about as fast as any of ours, 3 to 8: what is left of
+/// them when facts have ruled out what cannot win (docs/formats.md).
+std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device);
+
+/// The form that is expected to be the fastest of ours. On a device by limits read
+/// off what an H200 measured (docs/formats.md), which hold less often than a trial of likely_forms; on a host
+/// only even rows and others are told apart.
 std::string choose_form(const MatrixFacts& facts, bool on_device, bool in_f64);
 
 }  // namespace tessera

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "engine/perf_table.hpp"
 #include "kernels/base/error.hpp"
@@ -82,28 +84,41 @@ std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const Produc
   return nullptr;
 }
 
+/// Of one product each, in order of size.
+template <class S>
+std::vector<double> time_product(const std::string& name, MatrixProduct<S>& product, Backend<S>& backend,
+                                 const ComparisonOptions& options) {
+  constexpr double kBatchSeconds = 0.1, kMostRuns = 50;
+  constexpr int kLeastRuns = 3;
+  const double batch_seconds = std::min(kBatchSeconds, options.most_seconds);
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_enough = [&](std::ptrdiff_t runs) {
+    return runs >= options.repeat || (runs >= kLeastRuns && seconds_since(start) > options.most_seconds);
+  };
+  // Some at a time, so that the user can stop it between them.
+  std::vector<double> seconds;
+  while (!is_enough(std::ssize(seconds))) {
+    if (options.progress) options.progress(name);
+    const double last = seconds.empty() ? batch_seconds : seconds.back();
+    const auto count = static_cast<int>(std::clamp(batch_seconds / last, 1.0, kMostRuns));
+    const auto batch = backend.time_runs([&] { product.run(); },
+                                         std::min(count, options.repeat - static_cast<int>(seconds.size())));
+    seconds.insert(seconds.end(), batch.begin(), batch.end());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
 template <class S>
 void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::vector<double>& x,
-             const Oracle<S>& oracle, Backend<S>& backend, int repeat,
-             const std::function<void(const std::string&)>& progress) {
+             const std::optional<Oracle<S>>& oracle, Backend<S>& backend, const ComparisonOptions& options) {
   constexpr int kWarmUps = 2;
-  constexpr double kBatchSeconds = 0.1, kMostRuns = 50;
   result.stats = product.stats();
   result.bytes_moved = result.stats.bytes + product.vector_bytes();
   product.set_x(x);
   for (int i = 0; i < kWarmUps; ++i) product.run();
-  result.largest_error = oracle.largest_error(product.y());
-  // Some at a time, so that the user can stop it between them.
-  std::vector<double> seconds;
-  while (std::ssize(seconds) < repeat) {
-    progress(result.name);
-    const double last = seconds.empty() ? kBatchSeconds : seconds.back();
-    const auto count = static_cast<int>(std::clamp(kBatchSeconds / last, 1.0, kMostRuns));
-    const auto batch =
-        backend.time_runs([&] { product.run(); }, std::min(count, repeat - static_cast<int>(seconds.size())));
-    seconds.insert(seconds.end(), batch.begin(), batch.end());
-  }
-  std::sort(seconds.begin(), seconds.end());
+  if (oracle) result.largest_error = oracle->largest_error(product.y());
+  const std::vector<double> seconds = time_product(result.name, product, backend, options);
   result.median_seconds = seconds[seconds.size() / 2];
   result.smallest_seconds = seconds.front();
   result.largest_seconds = seconds.back();
@@ -114,30 +129,44 @@ void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::v
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
                                                  const ProductFactory<S>& make, const CsrView<double>& matrix,
-                                                 Backend<S>& backend, int repeat,
-                                                 const std::function<void(const std::string&)>& progress) {
+                                                 Backend<S>& backend, const ComparisonOptions& options) {
   default_perf_table();  // read once, which is no form's work
   const std::vector<double> x = test_vector(matrix.num_cols);
-  const Oracle<S> oracle(matrix, x);
+  std::optional<Oracle<S>> oracle;
+  if (options.check) oracle.emplace(matrix, x);
   std::vector<ProductMeasurement> results;
   for (const std::string& name : names) {
-    progress(name);
+    if (options.progress) options.progress(name);
     ProductMeasurement result;
     result.name = name;
     if (const auto product = build<S>(result, make, backend))
-      measure(result, *product, x, oracle, backend, repeat, progress);
+      measure(result, *product, x, oracle, backend, options);
     results.push_back(std::move(result));
   }
   return results;
 }
 
+ComparisonOptions trial_options(std::function<void(const std::string& name)> progress) {
+  constexpr int kRepeat = 300;
+  constexpr double kMostSeconds = 0.05;
+  return {.repeat = kRepeat, .most_seconds = kMostSeconds, .check = false, .progress = std::move(progress)};
+}
+
+const ProductMeasurement* fastest(std::span<const ProductMeasurement> results) {
+  const ProductMeasurement* best = nullptr;
+  for (const ProductMeasurement& m : results)
+    if (m.refusal.empty() && m.is_right() && (best == nullptr || m.median_seconds < best->median_seconds))
+      best = &m;
+  return best;
+}
+
 template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
                                                           const ProductFactory<float>&,
-                                                          const CsrView<double>&, Backend<float>&, int,
-                                                          const std::function<void(const std::string&)>&);
+                                                          const CsrView<double>&, Backend<float>&,
+                                                          const ComparisonOptions&);
 template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
                                                           const ProductFactory<double>&,
-                                                          const CsrView<double>&, Backend<double>&, int,
-                                                          const std::function<void(const std::string&)>&);
+                                                          const CsrView<double>&, Backend<double>&,
+                                                          const ComparisonOptions&);
 
 }  // namespace tessera

@@ -2,6 +2,8 @@
 // Used by `tessera spmv` and `tessera batch`.
 #pragma once
 #include <functional>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,25 @@ struct ProductMeasurement {
 template <class S>
 using ProductFactory = std::function<std::unique_ptr<MatrixProduct<S>>(const std::string& name)>;
 
-/// Once for each of `names`, in order; each has to be the product with `matrix`. repeat: products that are
-/// timed, after a few that are not. `progress` is called with a name before its turn and now and then while
-/// it is timed; it may throw. Throws InputError for a matrix that S cannot hold.
+struct ComparisonOptions {
+  int repeat = 500;  ///< products that are timed, after a few that are not
+  /// After which no more products of one form are timed, three at least.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  bool check = true;  ///< else largest_error stays 0
+  /// Called with a name before its turn and now and then while it is timed; may throw.
+  std::function<void(const std::string& name)> progress;
+};
+
+/// Once for each of `names`, in order; each has to be the product with `matrix`. Throws InputError for a
+/// matrix that S cannot hold, when it checks.
 template <class S>
 std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
                                                  const ProductFactory<S>& make, const CsrView<double>& matrix,
-                                                 Backend<S>& backend, int repeat,
-                                                 const std::function<void(const std::string&)>& progress);
+                                                 Backend<S>& backend, const ComparisonOptions& options = {});
+
+/// What a choice by trial takes: some products of each form, which nobody checks.
+ComparisonOptions trial_options(std::function<void(const std::string& name)> progress = nullptr);
+/// Null where all were refused or wrong.
+const ProductMeasurement* fastest(std::span<const ProductMeasurement> results);
 
 }  // namespace tessera

@@ -86,9 +86,7 @@ int SpmvCommand::run(Session& session) {
         if (name == "packet") check_packet_memory(view);
         return make_product<S>(name, view, backend);
       },
-      [&](bool on_device, Precision precision) {
-        return choose_form(matrix_facts(view), on_device, precision == Precision::f64);
-      });
+      [&](bool on_device) { return likely_forms(matrix_facts(view), on_device); });
 }
 
 }  // namespace

@@ -88,6 +88,18 @@ nlohmann::ordered_json products_json(std::span<const ProductMeasurement> results
   return list;
 }
 
+nlohmann::ordered_json tried_json(std::span<const ProductMeasurement> tried) {
+  auto list = nlohmann::ordered_json::array();
+  for (const ProductMeasurement& m : tried) {
+    list.push_back({{"kernel", m.name}});
+    if (!m.refusal.empty())
+      list.back()["refused"] = m.refusal;
+    else
+      list.back().update({{"median_seconds", m.median_seconds}, {"build_seconds", m.build_seconds}});
+  }
+  return list;
+}
+
 void write_plot(const std::string& path, std::span<const ProductMeasurement> results,
                 const SparseMatrix& matrix, const std::string& title) {
   BarChart chart{
@@ -109,10 +121,11 @@ void ComparisonCommand::add_comparison_options() {
   options_.add(
       {.name = "kernel",
        .placeholder = can_choose_ ? "all|auto|NAME,..." : "all|NAME,...",
-       .help =
-           "what to compare: all, or some of " + joined(names_of_(true), ", ") +
-           (can_choose_ ? "; auto: the one that rows and columns speak for (given alone: beside all others)"
-                        : ""),
+       .help = "what to compare: all, or some of " + joined(names_of_(true), ", ") +
+               (can_choose_ ? "; auto: the fastest in a short trial of those that rows and columns speak for "
+                              "(given alone: "
+                              "beside all others)"
+                            : ""),
        .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");
@@ -140,9 +153,17 @@ std::vector<std::string> ComparisonCommand::known_names() const {
   return known;
 }
 
-std::vector<std::string> ComparisonCommand::names(bool on_device, const Choice& choice) {
-  if (std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end())
-    chosen_ = choice(on_device, precision_);
+bool ComparisonCommand::has_to_choose() const {
+  return std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end();
+}
+
+void ComparisonCommand::choose(std::vector<ProductMeasurement> tried) {
+  tried_ = std::move(tried);
+  const ProductMeasurement* best = fastest(tried_);
+  chosen_ = best != nullptr ? best->name : tried_.front().name;
+}
+
+std::vector<std::string> ComparisonCommand::names(bool on_device) const {
   if (kernels_.empty() || kernels_ == std::vector<std::string>{"auto"}) return names_of_(on_device);
   std::vector<std::string> names;
   for (const std::string& kernel : kernels_) {
@@ -168,10 +189,12 @@ std::optional<double> ComparisonCommand::over_best(std::span<const ProductMeasur
 void ComparisonCommand::say_choice(Session& session, std::span<const ProductMeasurement> results) const {
   if (chosen_.empty()) return;
   const std::optional<double> ratio = over_best(results);
-  session.report()["auto"] = {{"kernel", chosen_}, {"over_best", nullptr}};
-  if (ratio) session.report()["auto"]["over_best"] = *ratio;
+  auto& report = session.report()["auto"];
+  report = {{"kernel", chosen_}, {"over_best", nullptr}, {"tried", tried_json(tried_)}};
+  if (ratio) report["over_best"] = *ratio;
   if (general_.report == "-") return;
-  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the fastest here\n", chosen_, *ratio)
+  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the fastest here, of {} that were tried\n",
+                                   chosen_, *ratio, tried_.size())
                      : fmt::format("auto: {}, which was refused\n", chosen_));
 }
 

@@ -23,8 +23,8 @@ class ComparisonCommand : public Command {
  protected:
   /// Names of the forms that there are on a device, or on the host.
   using NamesOf = std::vector<std::string> (*)(bool on_device);
-  /// The name that "auto" stands for.
-  using Choice = std::function<std::string(bool on_device, Precision precision)>;
+  /// The names that "auto" tries.
+  using Candidates = std::function<std::vector<std::string>(bool on_device)>;
   ComparisonCommand(std::string name, std::string summary, std::vector<std::string> examples,
                     NamesOf names_of, bool can_choose)
       : Command(std::move(name), std::move(summary), std::move(examples)),
@@ -35,14 +35,17 @@ class ComparisonCommand : public Command {
   /// Checks that the outputs can be written. Throws OptionError under mpirun.
   void prepare(Session& session) const;
   /// Compares products with `matrix`, which the user calls `title`, and writes what was found; the exit code.
-  /// make(name, backend): the product of that name. `choice`: where the command can choose.
+  /// make(name, backend): the product of that name. `candidates`: where the command can choose.
   template <class Make>
   int compare(Session& session, const SparseMatrix& matrix, const std::string& title, const Make& make,
-              const Choice& choice = nullptr);
+              const Candidates& candidates = nullptr);
 
  private:
-  /// What is to be compared; says in `chosen_` what "auto" stands for.
-  std::vector<std::string> names(bool on_device, const Choice& choice);
+  bool has_to_choose() const;
+  /// Takes the fastest of the forms that a trial has measured for "auto".
+  void choose(std::vector<ProductMeasurement> tried);
+  /// What is to be compared.
+  std::vector<std::string> names(bool on_device) const;
   OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
   std::function<void(const std::string&)> progress(Session& session) const;
   std::vector<std::string> known_names() const;
@@ -55,6 +58,7 @@ class ComparisonCommand : public Command {
   bool can_choose_;
   std::vector<std::string> kernels_;  // empty: all
   std::string chosen_;                // by "auto"; empty: not asked for
+  std::vector<ProductMeasurement> tried_;
   std::string backend_ = "auto", plot_;
   Precision precision_ = Precision::f64;
   int repeat_ = 500;
@@ -62,20 +66,24 @@ class ComparisonCommand : public Command {
 
 template <class Make>
 int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, const std::string& title,
-                               const Make& make, const Choice& choice) {
+                               const Make& make, const Candidates& candidates) {
   const CsrView<double> view = matrix.product_view();
   const auto results = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
     const auto backend = make_backend<S>(backend_);
+    const bool on_device = !backend->memory_is_host();
     session.report()["backend"] = {{"name", backend->name()},
                                    {"description", backend->description()},
                                    {"precision", sizeof(S) == 4 ? "f32" : "f64"}};
+    const auto run = [&](const std::vector<std::string>& names, const ComparisonOptions& options) {
+      return compare_products<S>(
+          names, [&](const std::string& name) { return make(name, *backend); }, view, *backend, options);
+    };
+    if (has_to_choose())
+      session.timed("choose", [&] { choose(run(candidates(on_device), trial_options(progress(session)))); });
     return session.timed("measure", [&] {
       try {
-        return compare_products<S>(
-            names(!backend->memory_is_host(), choice),
-            [&](const std::string& name) { return make(name, *backend); }, view, *backend, repeat_,
-            progress(session));
+        return run(names(on_device), {.repeat = repeat_, .progress = progress(session)});
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", title, error.what()));
       }

@@ -64,8 +64,8 @@ void add_formats(FormatBench<S>& bench, Json& line, const std::vector<std::strin
       throw ResourceError("the time for this matrix is over");
     return make(name);
   };
-  const auto measured = compare_products<S>(names, make_in_time, view, bench.backend, bench.settings.repeat,
-                                            [](const std::string&) {});
+  const auto measured = compare_products<S>(names, make_in_time, view, bench.backend,
+                                            {.repeat = bench.settings.repeat, .progress = nullptr});
   line["formats"] = Json::array();
   for (const ProductMeasurement& m : measured) {
     line["formats"].push_back(json_of(m, matrix.num_nonzeros(), bench.copy_gb_per_s));

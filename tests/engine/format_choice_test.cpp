@@ -128,6 +128,28 @@ TEST(ChooseForm, TakesWhatWasFastestOnAGpu) {
   }
 }
 
+TEST(LikelyForms, AreThoseThatTheFactsLeave) {
+  using Forms = std::vector<std::string>;
+  const auto on_gpu = [](const MatrixFacts& facts) { return likely_forms(facts, true); };
+  const Forms always{"csr-ell", "csr-vector", "csr-half-warp"};
+  const auto with = [&](const Forms& more) {
+    Forms forms = always;
+    forms.insert(forms.end(), more.begin(), more.end());
+    return forms;
+  };
+  // A power law with values, 9-point grid, few long rows, a small matrix with one long row.
+  EXPECT_EQ(on_gpu({{1715255, 1715255, 22613981, 13.2, 45.3, 25825, 1715255, 1.8}, true, 0, 0.9}),
+            with({"coo", "tile-coo", "tile-messages"}));
+  EXPECT_EQ(on_gpu({{356400, 356400, 3200404, 9, 0.2, 9, 356400}, true, 9, 0.05}),
+            with({"csr-adaptive", "sell", "dia"}));
+  EXPECT_EQ(on_gpu({{341, 101840, 1619151, 4748, 2680, 15200, 341}, true, 0, 0.8}),
+            with({"csr-adaptive", "sell", "coo", "tile-messages"}));
+  EXPECT_EQ(on_gpu({{1813, 1813, 11097, 6.1, 30.8, 1310, 1813}}), with({"coo"}));
+  EXPECT_EQ(on_gpu({{77372, 77372, 529540, 6.8, 0.4, 7, 77372}, true, 7, 0.11}),
+            with({"csr-adaptive", "csr-scalar", "sell", "dia"}));
+  EXPECT_EQ(on_gpu({}), Forms{"csr-vector"});
+}
+
 TEST(ChooseForm, GivesAFormThatThereIs) {
   for (const bool on_device : {false, true}) {
     std::vector<std::string> names;
@@ -137,6 +159,8 @@ TEST(ChooseForm, GivesAFormThatThereIs) {
         const std::string form = choose_form(facts, on_device, in_f64);
         EXPECT_NE(std::find(names.begin(), names.end(), form), names.end()) << form;
       }
+      for (const std::string& form : likely_forms(facts, on_device))
+        EXPECT_NE(std::find(names.begin(), names.end(), form), names.end()) << form;
     };
     expect_known({});
     for (const std::uint64_t rows : {1u, 1000u, 10000u, 1000000u})

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "kernels/base/error.hpp"
 #include "tests/support/linked_backend.hpp"
 #include "tests/support/random_matrix.hpp"
@@ -14,9 +17,9 @@ template <class S>
 std::vector<ProductMeasurement> compare(const std::vector<std::string>& names, const CsrView<double>& matrix,
                                         Backend<S>& backend, int repeat,
                                         const std::function<void(const std::string&)>& progress) {
-  return compare_products<S>(
-      names, [&](const std::string& name) { return make_product<S>(name, matrix, backend); }, matrix, backend,
-      repeat, progress);
+  return compare_products<S>(names,
+                             [&](const std::string& name) { return make_product<S>(name, matrix, backend); },
+                             matrix, backend, {.repeat = repeat, .progress = progress});
 }
 
 TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
@@ -74,6 +77,60 @@ TEST(CompareProducts, AWrongProductIsFound) {
       compare<float>({"tile-composite", "csr-scalar"}, a.view(), backend, 1, [](const std::string&) {});
   EXPECT_FALSE(results[0].is_right());
   EXPECT_TRUE(results[1].is_right());
+}
+
+TEST(CompareProducts, ATrialTimesWithoutChecking) {
+  const RandomMatrix a = random_matrix(4, 50, 50, 60, true);
+  const auto comm = make_single_rank();
+  WrongBackend backend(*comm, kSmallTiles);
+  int asked = 0;
+  const auto results = compare_products<float>(
+      {"tile-composite"},
+      [&](const std::string& name) { return make_product<float>(name, a.view(), backend); }, a.view(),
+      backend, trial_options([&](const std::string&) { ++asked; }));
+  EXPECT_TRUE(results[0].is_right());  // which nobody has looked at
+  EXPECT_GT(results[0].median_seconds, 0);
+  EXPECT_GT(asked, 1);
+}
+
+/// Counts products, each of which takes a while.
+class SlowProduct : public MatrixProduct<float> {
+ public:
+  explicit SlowProduct(int& runs) : runs_(runs) {}
+  FormatStats stats() const override { return {}; }
+  std::uint64_t vector_bytes() const override { return 0; }
+  void set_x(std::span<const double>) override {}
+  void run() override {
+    ++runs_;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  std::vector<double> y() const override { return {}; }
+
+ private:
+  int& runs_;
+};
+
+TEST(CompareProducts, SlowProductsAreTimedLessOften) {
+  const auto backend = make_backend<float>("cpu");
+  int runs = 0;
+  const auto measure = [&](double most_seconds) {
+    runs = 0;
+    compare_products<float>({"slow"}, [&](const std::string&) { return std::make_unique<SlowProduct>(runs); },
+                            {}, *backend,
+                            {.repeat = 9, .most_seconds = most_seconds, .check = false, .progress = nullptr});
+    return runs - 2;  // which are not timed
+  };
+  EXPECT_EQ(measure(1e9), 9);
+  EXPECT_EQ(measure(1e-9), 3);
+}
+
+TEST(CompareProducts, TheFastestIsNeitherRefusedNorWrong) {
+  std::vector<ProductMeasurement> results(4);
+  for (int i = 0; i < 4; ++i) results[i].median_seconds = 1 + i;
+  results[0].refusal = "too large";
+  results[1].largest_error = 2;
+  EXPECT_EQ(fastest(results), &results[2]);
+  EXPECT_EQ(fastest(std::span(results).first(2)), nullptr);
 }
 
 TEST(CompareProducts, ValuesThatThePrecisionCannotHoldAreRefused) {

@@ -128,7 +128,9 @@ void ComparisonCommand::add_comparison_options() {
                             : ""),
        .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
-  options_.count("repeat", repeat_, 1, 1000000, "products that are timed; the median is shown");
+  options_.count(
+      "repeat", repeat_, 1, 1000000,
+      fmt::format("products that are timed, fewer where they take {} s; the median is shown", kMostSeconds));
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "of values, x and y");
   add_backend_option(options_, backend_, "device that computes; auto takes a GPU where one answers");

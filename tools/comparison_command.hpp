@@ -41,6 +41,8 @@ class ComparisonCommand : public Command {
               const Candidates& candidates = nullptr);
 
  private:
+  static constexpr int kMostSeconds = 2;  // for one form: a thread that sums a row of 200,000 takes long
+
   bool has_to_choose() const;
   /// Takes the fastest of the forms that a trial has measured for "auto".
   void choose(std::vector<ProductMeasurement> tried);
@@ -83,7 +85,8 @@ int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, con
       session.timed("choose", [&] { choose(run(candidates(on_device), trial_options(progress(session)))); });
     return session.timed("measure", [&] {
       try {
-        return run(names(on_device), {.repeat = repeat_, .progress = progress(session)});
+        return run(names(on_device),
+                   {.repeat = repeat_, .most_seconds = kMostSeconds, .progress = progress(session)});
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", title, error.what()));
       }

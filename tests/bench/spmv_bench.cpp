@@ -1,7 +1,7 @@
 // Products and PageRank steps on a GPU beside cuSPARSE, in one process, in the order as given and in degree
-// order: spmv_bench GRAPH... prints one JSON object a line. GRAPH is the scale of an R-MAT graph (edge factor
-// 16, scattered ids; 22w: with weights), or a file, FILE*16 being 16 copies of it side by side. All results
-// are compared with each other.
+// order: spmv_bench [--planned] GRAPH... prints one JSON object a line. GRAPH is the scale of an R-MAT graph
+// (edge factor 16, scattered ids; 22w: with weights), or a file, FILE*16 being 16 copies of it side by side.
+// All results are compared with each other. --planned: of our forms only the one that the plan takes.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -95,15 +95,18 @@ Json measure_form(const Graph& graph, OperatorOptions options, const std::vector
 }
 
 template <class S>
-Json measure_forms(const Graph& graph, const std::vector<double>& expected, Communicator& comm) {
-  Json forms = Json::array();
-  for (const OperatorOptions& options :
-       {OperatorOptions{},
-        OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::by_length},
-        OperatorOptions{.kernel = KernelKind::tile_messages, .order = OrderRequest::as_given},
-        OperatorOptions{.kernel = KernelKind::tile_composite}, OperatorOptions{.kernel = KernelKind::csr}})
-    forms.push_back(measure_form<S>(graph, options, expected, comm));
+Json measure_forms(const Graph& graph, const std::vector<double>& expected, bool only_planned,
+                   Communicator& comm) {
+  const std::vector<OperatorOptions> others{
+      {.kernel = KernelKind::tile_messages, .order = OrderRequest::by_length},
+      {.kernel = KernelKind::tile_messages, .order = OrderRequest::as_given},
+      {.kernel = KernelKind::tile_composite},
+      {.kernel = KernelKind::csr}};
+  Json forms = Json::array({measure_form<S>(graph, {}, expected, comm)});
   forms.front()["automatic"] = true;
+  if (only_planned) return forms;
+  for (const OperatorOptions& options : others)
+    forms.push_back(measure_form<S>(graph, options, expected, comm));
   return forms;
 }
 
@@ -138,7 +141,7 @@ Json measure_step(const Graph& graph, Communicator& comm) {
           {"update_in_order_ms", json_of(update)}};
 }
 
-void measure(const std::string& name) {
+void measure(const std::string& name, bool only_planned) {
   const auto comm = make_single_rank();
   const Graph graph = bench_graph(name, *comm);
   if (graph.num_edges > 0x7fffffff) throw std::runtime_error("cuSPARSE is measured with 32-bit offsets");
@@ -159,8 +162,9 @@ void measure(const std::string& name) {
   std::stable_sort(order.begin(), order.end(), [&](VertexId u, VertexId v) { return out[u] > out[v]; });
   line["cusparse_degree_order_f32_ms"] = measure_vendor<float>(graph, order, degree_order_y);
   line["cusparse_degree_order_f64_ms"] = measure_vendor<double>(graph, order, degree_order_y);
-  line["forms"] = measure_forms<float>(graph, y32, *comm);
-  for (Json& form : measure_forms<double>(graph, y64, *comm)) line["forms"].push_back(std::move(form));
+  line["forms"] = measure_forms<float>(graph, y32, only_planned, *comm);
+  for (Json& form : measure_forms<double>(graph, y64, only_planned, *comm))
+    line["forms"].push_back(std::move(form));
   line["pagerank_step"] = measure_step(graph, *comm);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
@@ -171,7 +175,8 @@ void measure(const std::string& name) {
 
 int main(int argc, char** argv) {
   try {
-    for (int i = 1; i < argc; ++i) tessera::bench::measure(argv[i]);
+    const bool only_planned = argc > 1 && std::string(argv[1]) == "--planned";
+    for (int i = only_planned ? 2 : 1; i < argc; ++i) tessera::bench::measure(argv[i], only_planned);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "spmv_bench: %s\n", error.what());
     return 1;

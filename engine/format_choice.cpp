@@ -195,8 +195,10 @@ std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device) 
   if (unevenness <= kBounded && !is_small) forms.emplace_back("sell");
   if (has_full_diagonals(facts) && !is_small) forms.emplace_back("dia");
   if (unevenness > kEven || a.num_rows < kFewRows) forms.emplace_back("coo");
-  if (unevenness > kUnbounded && is_large) forms.emplace_back("tile-coo");
-  if ((facts.scatter > kScattered || a.mean > kLongMean) && is_large) forms.emplace_back("tile-messages");
+  if (!is_large) return forms;
+  if (unevenness > kUnbounded) forms.emplace_back("tile-coo");
+  if (unevenness > kUnbounded || facts.scatter > kScattered || a.mean > kLongMean)
+    forms.emplace_back("tile-messages");
   return forms;
 }
 

@@ -73,8 +73,7 @@ CgCommand::CgCommand()
   options_.choice<std::string>("first", first_, formats, "format to begin with (docs/formats.md)");
   options_.choice<std::string>("prepare", better_, better,
                                "format that a thread prepares meanwhile; products go on in it once it is "
-                               "there; auto: the one that row "
-                               "lengths speak for");
+                               "there; auto: the one that rows and columns speak for");
   options_.flag("no-overlap", no_overlap_,
                 "prepare before the first step: then every run on a CPU has the same bits");
   options_.group("Output");

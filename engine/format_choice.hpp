@@ -27,7 +27,7 @@ struct MatrixFacts {
 };
 MatrixFacts matrix_facts(const CsrView<double>& matrix);
 
-/// The forms (names of product_forms) of which one is about as fast as any of ours, 3 to 8: what is left of
+/// The forms (names of product_forms) of which one is about as fast as any of ours, 8 at most: what is left of
 /// them when facts have ruled out what cannot win (docs/formats.md).
 std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device);
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "engine/perf_table.hpp"
@@ -25,41 +24,6 @@ std::vector<double> test_vector(std::uint64_t size) {
   }
   return x;
 }
-
-/// Rows of A x, and what rounding to S may change in any order of summation: with n elements, n + 2 roundings
-/// (of products, sums, and values) of the sum of absolute products (Higham, chapter 3).
-template <class S>
-struct Oracle {
-  std::vector<double> y, bound;
-  /// Throws InputError for a matrix whose values or products S cannot hold.
-  Oracle(const CsrView<double>& a, const std::vector<double>& x) : y(a.num_rows), bound(a.num_rows) {
-    constexpr double kUnit = std::numeric_limits<S>::epsilon() / 2, kLargest = std::numeric_limits<S>::max();
-    for (std::uint64_t row = 0; row < a.num_rows; ++row) {
-      long double sum = 0, absolute = 0;
-      for (EdgeOffset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-        const double value = a.values == nullptr ? 1.0 : a.values[k];
-        const long double product = static_cast<long double>(value) * x[a.col_indices[k]];
-        sum += product;
-        absolute += std::abs(product);
-      }
-      if (absolute > kLargest)
-        throw InputError(fmt::format("the values of row {} are too large for {}; {}scale them towards 1",
-                                     row + 1, sizeof(S) == 4 ? "f32" : "f64",
-                                     sizeof(S) == 4 ? "use --precision f64 or " : ""));
-      const double roundings = static_cast<double>(row_length(a, row)) + 2;
-      y[row] = static_cast<double>(sum);
-      bound[row] = roundings * kUnit * static_cast<double>(absolute) + std::numeric_limits<S>::min();
-    }
-  }
-  double largest_error(const std::vector<double>& found) const {
-    double largest = 0;
-    for (std::uint64_t row = 0; row < y.size(); ++row) {
-      const double error = std::abs(found[row] - y[row]) / bound[row];
-      largest = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
-    }
-    return largest;
-  }
-};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -109,38 +73,68 @@ std::vector<double> time_product(const std::string& name, MatrixProduct<S>& prod
   return seconds;
 }
 
+}  // namespace
+
 template <class S>
-void measure(ProductMeasurement& result, MatrixProduct<S>& product, const std::vector<double>& x,
-             const std::optional<Oracle<S>>& oracle, Backend<S>& backend, const ComparisonOptions& options) {
+ProductComparison<S>::ProductComparison(const CsrView<double>& matrix)
+    : x_(test_vector(matrix.num_cols)), y_(matrix.num_rows), bound_(matrix.num_rows) {
+  constexpr double kUnit = std::numeric_limits<S>::epsilon() / 2, kLargest = std::numeric_limits<S>::max();
+  for (std::uint64_t row = 0; row < matrix.num_rows; ++row) {
+    long double sum = 0, absolute = 0;
+    for (EdgeOffset k = matrix.row_offsets[row]; k < matrix.row_offsets[row + 1]; ++k) {
+      const double value = matrix.values == nullptr ? 1.0 : matrix.values[k];
+      const long double product = static_cast<long double>(value) * x_[matrix.col_indices[k]];
+      sum += product;
+      absolute += std::abs(product);
+    }
+    if (absolute > kLargest)
+      throw InputError(fmt::format("the values of row {} are too large for {}; {}scale them towards 1",
+                                   row + 1, sizeof(S) == 4 ? "f32" : "f64",
+                                   sizeof(S) == 4 ? "use --precision f64 or " : ""));
+    const double roundings = static_cast<double>(row_length(matrix, row)) + 2;
+    y_[row] = static_cast<double>(sum);
+    bound_[row] = roundings * kUnit * static_cast<double>(absolute) + std::numeric_limits<S>::min();
+  }
+}
+
+template <class S>
+double ProductComparison<S>::largest_error(const std::vector<double>& found) const {
+  double largest = 0;
+  for (std::uint64_t row = 0; row < y_.size(); ++row) {
+    const double error = std::abs(found[row] - y_[row]) / bound_[row];
+    largest = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
+  }
+  return largest;
+}
+
+template <class S>
+void ProductComparison<S>::measure_one(ProductMeasurement& result, MatrixProduct<S>& product,
+                                       Backend<S>& backend, const ComparisonOptions& options) const {
   constexpr int kWarmUps = 2;
   result.stats = product.stats();
   result.bytes_moved = result.stats.bytes + product.vector_bytes();
-  product.set_x(x);
+  product.set_x(x_);
   for (int i = 0; i < kWarmUps; ++i) product.run();
-  if (oracle) result.largest_error = oracle->largest_error(product.y());
+  result.largest_error = largest_error(product.y());
   const std::vector<double> seconds = time_product(result.name, product, backend, options);
+  result.num_timed = seconds.size();
   result.median_seconds = seconds[seconds.size() / 2];
   result.smallest_seconds = seconds.front();
   result.largest_seconds = seconds.back();
 }
 
-}  // namespace
-
 template <class S>
-std::vector<ProductMeasurement> compare_products(const std::vector<std::string>& names,
-                                                 const ProductFactory<S>& make, const CsrView<double>& matrix,
-                                                 Backend<S>& backend, const ComparisonOptions& options) {
+std::vector<ProductMeasurement> ProductComparison<S>::measure(const std::vector<std::string>& names,
+                                                              const ProductFactory<S>& make,
+                                                              Backend<S>& backend,
+                                                              const ComparisonOptions& options) const {
   default_perf_table();  // read once, which is no form's work
-  const std::vector<double> x = test_vector(matrix.num_cols);
-  std::optional<Oracle<S>> oracle;
-  if (options.check) oracle.emplace(matrix, x);
   std::vector<ProductMeasurement> results;
   for (const std::string& name : names) {
     if (options.progress) options.progress(name);
     ProductMeasurement result;
     result.name = name;
-    if (const auto product = build<S>(result, make, backend))
-      measure(result, *product, x, oracle, backend, options);
+    if (const auto product = build<S>(result, make, backend)) measure_one(result, *product, backend, options);
     results.push_back(std::move(result));
   }
   return results;
@@ -149,7 +143,7 @@ std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&
 ComparisonOptions trial_options(std::function<void(const std::string& name)> progress) {
   constexpr int kRepeat = 300;
   constexpr double kMostSeconds = 0.05;
-  return {.repeat = kRepeat, .most_seconds = kMostSeconds, .check = false, .progress = std::move(progress)};
+  return {.repeat = kRepeat, .most_seconds = kMostSeconds, .progress = std::move(progress)};
 }
 
 const ProductMeasurement* fastest(std::span<const ProductMeasurement> results) {
@@ -160,13 +154,7 @@ const ProductMeasurement* fastest(std::span<const ProductMeasurement> results) {
   return best;
 }
 
-template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
-                                                          const ProductFactory<float>&,
-                                                          const CsrView<double>&, Backend<float>&,
-                                                          const ComparisonOptions&);
-template std::vector<ProductMeasurement> compare_products(const std::vector<std::string>&,
-                                                          const ProductFactory<double>&,
-                                                          const CsrView<double>&, Backend<double>&,
-                                                          const ComparisonOptions&);
+template class ProductComparison<float>;
+template class ProductComparison<double>;
 
 }  // namespace tessera

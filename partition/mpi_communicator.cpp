@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/lost_rank.hpp"
 
 namespace tessera {
 namespace {
@@ -151,7 +152,7 @@ class MpiCommunicator : public Communicator {
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
       if (done != 0 || waited.count() < answer_seconds_) continue;
       (void)memory.release();
-      throw ResourceError("another process has not answered for " + std::to_string(waited.count()) +
+      throw LostRankError("another process has not answered for " + std::to_string(waited.count()) +
                           " seconds: it is gone or has stopped");
     }
   }

@@ -76,6 +76,7 @@ nlohmann::ordered_json products_json(std::span<const ProductMeasurement> results
                     {"median_seconds", m.median_seconds},
                     {"smallest_seconds", m.smallest_seconds},
                     {"largest_seconds", m.largest_seconds},
+                    {"timed", m.num_timed},
                     {"gflop_per_second", gflops(m, matrix)},
                     {"gb_per_second", 1e-9 * static_cast<double>(m.bytes_moved) / m.median_seconds},
                     {"matrix_bytes", m.stats.bytes},
@@ -123,14 +124,15 @@ void ComparisonCommand::add_comparison_options() {
        .placeholder = can_choose_ ? "all|auto|NAME,..." : "all|NAME,...",
        .help = "what to compare: all, or some of " + joined(names_of_(true), ", ") +
                (can_choose_ ? "; auto: the fastest in a short trial of those that rows and columns speak for "
-                              "(given alone: "
-                              "beside all others)"
+                              "(given alone: beside all others)"
                             : ""),
        .set = [this](const std::string& text) { kernels_ = parse_names(text, known_names()); },
        .get = [this] { return std::vector<std::string>{kernels_.empty() ? "all" : joined(kernels_)}; }});
   options_.count(
       "repeat", repeat_, 1, 1000000,
-      fmt::format("products that are timed, fewer where they take {} s; the median is shown", kMostSeconds));
+      fmt::format(
+          "products that are timed, fewer, but three, where they take more than {} s; the median is shown",
+          kMostSeconds));
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                              "of values, x and y");
   add_backend_option(options_, backend_, "device that computes; auto takes a GPU where one answers");
@@ -159,10 +161,10 @@ bool ComparisonCommand::has_to_choose() const {
   return std::find(kernels_.begin(), kernels_.end(), "auto") != kernels_.end();
 }
 
-void ComparisonCommand::choose(std::vector<ProductMeasurement> tried) {
-  tried_ = std::move(tried);
-  const ProductMeasurement* best = fastest(tried_);
-  chosen_ = best != nullptr ? best->name : tried_.front().name;
+void ComparisonCommand::choose(std::span<const ProductMeasurement> tried, Session& session) {
+  const ProductMeasurement* best = fastest(tried);
+  chosen_ = best != nullptr ? best->name : tried.front().name;
+  session.report()["auto"] = {{"kernel", chosen_}, {"over_best", nullptr}, {"tried", tried_json(tried)}};
 }
 
 std::vector<std::string> ComparisonCommand::names(bool on_device) const {
@@ -175,35 +177,27 @@ std::vector<std::string> ComparisonCommand::names(bool on_device) const {
   return names;
 }
 
-/// How far the chosen one is from the fastest of those that were compared; null where it was refused.
-std::optional<double> ComparisonCommand::over_best(std::span<const ProductMeasurement> results) const {
-  double best = std::numeric_limits<double>::infinity();
-  std::optional<double> chosen;
-  for (const ProductMeasurement& m : results) {
-    if (!m.refusal.empty() || !m.is_right()) continue;
-    best = std::min(best, m.median_seconds);
-    if (m.name == chosen_) chosen = m.median_seconds;
-  }
-  if (chosen) *chosen /= best;
-  return chosen;
-}
-
+/// How far the chosen one is from the fastest of those that were compared.
 void ComparisonCommand::say_choice(Session& session, std::span<const ProductMeasurement> results) const {
   if (chosen_.empty()) return;
-  const std::optional<double> ratio = over_best(results);
+  const auto is_chosen = [&](const ProductMeasurement& m) { return m.name == chosen_; };
+  const ProductMeasurement& chosen = *std::find_if(results.begin(), results.end(), is_chosen);
   auto& report = session.report()["auto"];
-  report = {{"kernel", chosen_}, {"over_best", nullptr}, {"tried", tried_json(tried_)}};
-  if (ratio) report["over_best"] = *ratio;
-  if (general_.report == "-") return;
-  write_stdout(ratio ? fmt::format("auto: {}, {:.2f} times the fastest here, of {} that were tried\n",
-                                   chosen_, *ratio, tried_.size())
-                     : fmt::format("auto: {}, which was refused\n", chosen_));
+  std::string text = chosen.refusal.empty() ? "wrong" : "refused";
+  if (chosen.refusal.empty() && chosen.is_right()) {
+    const double over_best = chosen.median_seconds / fastest(results)->median_seconds;
+    report["over_best"] = over_best;
+    text = fmt::format("{:.2f} times the fastest here, of {} that were tried", over_best,
+                       report["tried"].size());
+  }
+  if (general_.report != "-") write_stdout(fmt::format("auto: {}, {}\n", chosen_, text));
 }
 
-std::function<void(const std::string&)> ComparisonCommand::progress(Session& session) const {
-  return [&session](const std::string& name) {
-    session.progress().phase("measuring " + name);
-    if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");
+std::function<void(const std::string&)> ComparisonCommand::progress(const std::string& doing,
+                                                                    Session& session) const {
+  return [doing, &session](const std::string& name) {
+    session.progress().phase(doing + " " + name);
+    if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while " + doing);
   };
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,14 +43,13 @@ class ComparisonCommand : public Command {
   static constexpr int kMostSeconds = 2;  // for one form: a thread that sums a row of 200,000 takes long
 
   bool has_to_choose() const;
-  /// Takes the fastest of the forms that a trial has measured for "auto".
-  void choose(std::vector<ProductMeasurement> tried);
+  /// Takes the fastest of the forms that a trial has measured for "auto", and reports it.
+  void choose(std::span<const ProductMeasurement> tried, Session& session);
   /// What is to be compared.
   std::vector<std::string> names(bool on_device) const;
   OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
-  std::function<void(const std::string&)> progress(Session& session) const;
+  std::function<void(const std::string& name)> progress(const std::string& doing, Session& session) const;
   std::vector<std::string> known_names() const;
-  std::optional<double> over_best(std::span<const ProductMeasurement> results) const;
   void say_choice(Session& session, std::span<const ProductMeasurement> results) const;
   int finish(Session& session, std::span<const ProductMeasurement> results, const SparseMatrix& matrix,
              const std::string& title) const;
@@ -60,7 +58,6 @@ class ComparisonCommand : public Command {
   bool can_choose_;
   std::vector<std::string> kernels_;  // empty: all
   std::string chosen_;                // by "auto"; empty: not asked for
-  std::vector<ProductMeasurement> tried_;
   std::string backend_ = "auto", plot_;
   Precision precision_ = Precision::f64;
   int repeat_ = 500;
@@ -77,19 +74,25 @@ int ComparisonCommand::compare(Session& session, const SparseMatrix& matrix, con
     session.report()["backend"] = {{"name", backend->name()},
                                    {"description", backend->description()},
                                    {"precision", sizeof(S) == 4 ? "f32" : "f64"}};
-    const auto run = [&](const std::vector<std::string>& names, const ComparisonOptions& options) {
-      return compare_products<S>(
-          names, [&](const std::string& name) { return make(name, *backend); }, view, *backend, options);
-    };
-    if (has_to_choose())
-      session.timed("choose", [&] { choose(run(candidates(on_device), trial_options(progress(session)))); });
-    return session.timed("measure", [&] {
+    const auto comparison = session.timed("check", [&] {
       try {
-        return run(names(on_device),
-                   {.repeat = repeat_, .most_seconds = kMostSeconds, .progress = progress(session)});
+        return ProductComparison<S>(view);
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", title, error.what()));
       }
+    });
+    const auto run = [&](const std::vector<std::string>& names, const ComparisonOptions& options) {
+      return comparison.measure(
+          names, [&](const std::string& name) { return make(name, *backend); }, *backend, options);
+    };
+    if (has_to_choose())
+      session.timed("choose", [&] {
+        choose(run(candidates(on_device), trial_options(progress("trying", session))), session);
+      });
+    return session.timed("measure", [&] {
+      return run(
+          names(on_device),
+          {.repeat = repeat_, .most_seconds = kMostSeconds, .progress = progress("measuring", session)});
     });
   });
   return finish(session, results, matrix, title);

@@ -80,7 +80,7 @@ for name in ${CHECKS-tests references sanitizers}; do
     tests)
       check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:MessagesBuild*:GraphPreparation*'
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
-        --gtest_filter='MatrixProducts*:Batches*:CompareProducts*'
+        --gtest_filter='MatrixProducts*:Batches*:ProductComparison*'
       check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*'
       check cg_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*'
       ;;

@@ -11,6 +11,7 @@
 #include "engine/device_ranks.hpp"
 #include "engine/io/score_writer.hpp"
 #include "engine/spmv_operator.hpp"
+#include "kernels/base/lost_rank.hpp"
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
@@ -23,9 +24,6 @@ namespace tessera::cli {
 struct StepCosts {
   std::uint64_t edges = 0, matrix_bytes = 0, vector_bytes = 0, exchanged_bytes = 0;
 };
-
-/// With the time after which an error leaves the process (run_command.cpp) below 10 seconds.
-inline constexpr double kAnswerSeconds = 5;
 
 enum class ExchangeKind { automatic, nccl, mpi };
 
@@ -64,7 +62,7 @@ class RankingCommand : public Command {
   template <class S, class F>
   auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
     const SpmvOperator<S>& first = **operators.begin();
-    // GPUs keep step: a rank that is gone or has stopped ends the others within 10 seconds.
+    // GPUs keep step: a rank that does not answer is lost.
     if (!first.backend().memory_is_host()) session.comm().set_answer_seconds(kAnswerSeconds);
     auto result = session.timed("iterate", work);
     session.comm().set_answer_seconds(0);

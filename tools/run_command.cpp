@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "kernels/base/lost_rank.hpp"
 #include "partition/run_together.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/help_text.hpp"
@@ -24,9 +25,8 @@
 namespace tessera::cli {
 namespace {
 
-// A lost rank ends all within 10 seconds: 5 until the others give it up and half of one for leaving NCCL come
-// before this, and up to 2.1 behind it until mpirun has ended whoever is left.
-constexpr std::chrono::milliseconds kWaitForOtherRanks{1500};
+/// Ranks that leave together because of an error of all do so at once, but for what they free.
+constexpr double kWaitForOtherRanks = 3;
 
 void print_on_root(const std::string& text, Communicator& comm) {
   run_together(comm, [&] {
@@ -121,12 +121,12 @@ int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
 
 /// Rank 0 speaks for an error of all ranks, who leave together. A rank whose error is its own finds nobody
 /// to leave with: after a while it says so and ends, and the launcher ends the others.
-int report_error(const std::string& message, int exit_code, Communicator& comm) {
+int report_error(const std::string& message, int exit_code, double wait_seconds, Communicator& comm) {
   erase_transient_line();
   log_error(message);
   if (comm.size() > 1) {
-    std::thread([message, exit_code, rank = comm.rank()] {
-      std::this_thread::sleep_for(kWaitForOtherRanks);
+    std::thread([message, exit_code, wait_seconds, rank = comm.rank()] {
+      std::this_thread::sleep_for(std::chrono::duration<double>(wait_seconds));
       if (rank != 0) log_error_of_rank(rank, message);
       _exit(exit_code);
     }).detach();
@@ -139,16 +139,19 @@ int report_error(const std::string& message, int exit_code, Communicator& comm) 
 int run_program(const std::vector<std::string>& arguments, Communicator& comm) {
   try {
     return dispatch(arguments, comm);
+  } catch (const LostRankError& error) {
+    return report_error(error.what(), static_cast<int>(error.category()), kLeaveTogetherSeconds, comm);
   } catch (const Error& error) {
     const bool interrupted = error.category() == ErrorCategory::interrupted;
     const int signal = stop_signal() != 0 ? stop_signal() : SIGINT;
     return report_error(error.what(),
-                        interrupted ? kExitSignalBase + signal : static_cast<int>(error.category()), comm);
+                        interrupted ? kExitSignalBase + signal : static_cast<int>(error.category()),
+                        kWaitForOtherRanks, comm);
   } catch (const std::bad_alloc&) {
-    return report_error("out of memory", static_cast<int>(ErrorCategory::resource), comm);
+    return report_error("out of memory", static_cast<int>(ErrorCategory::resource), kWaitForOtherRanks, comm);
   } catch (const std::exception& error) {
     return report_error(std::string("internal error: ") + error.what(),
-                        static_cast<int>(ErrorCategory::internal), comm);
+                        static_cast<int>(ErrorCategory::internal), kWaitForOtherRanks, comm);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/lost_rank.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/device_memory.hpp"
 
@@ -17,8 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kJoinSeconds = 60, kLeaveSeconds = 5;
-// After an error: a hanging abort and leaving the process still end within 10 seconds of the last answer.
-constexpr double kAbortSeconds = 0.5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -107,7 +106,7 @@ void NcclGroup::fail(const std::string& message) {
   // ends before the error travels on. Where it does not, memory is left to the end of the process.
   const bool joined = comm_ != nullptr;
   if (!abort(kAbortSeconds) || !joined) abandon_device_memory();
-  throw ResourceError(message);
+  throw LostRankError(message);
 }
 
 void NcclGroup::check(ncclResult_t result, const char* call) {

@@ -29,11 +29,9 @@ class NcclGroup {
   int num_ranks() const { return num_ranks_; }
   /// all[r * count_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
-  /// Returns when `done` has passed. Throws ResourceError on an error of NCCL's, or when kAnswerSeconds after
+  /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when kAnswerSeconds after
   /// `begun` (null: from now on) it has not: a rank is gone or has stopped.
   void wait(cudaEvent_t begun, cudaEvent_t done);
-
-  static constexpr double kAnswerSeconds = 5;
 
  private:
   void await_first_exchange();

@@ -52,10 +52,12 @@ void add_sizes(Json& line, const SparseMatrix& matrix);
 /// Standard output, at once.
 void print_line(const Json& line);
 
-/// Each of `names` as product with `matrix`, measured: "formats" of a line.
+/// Each of `names` as product with `matrix`, measured: "formats" of a line. `candidates`: of which a trial
+/// finds "auto".
 template <class S>
 void add_formats(FormatBench<S>& bench, Json& line, const std::vector<std::string>& names,
-                 const ProductFactory<S>& make, const SparseMatrix& matrix);
+                 const ProductFactory<S>& make, const SparseMatrix& matrix,
+                 const std::vector<std::string>& candidates = {});
 
 // The groups. A matrix that fails is told on standard error and counts as not right.
 template <class S>

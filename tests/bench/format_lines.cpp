@@ -56,16 +56,22 @@ void tell_failure(const std::string& name, const std::string& what) {
 
 template <class S>
 void add_formats(FormatBench<S>& bench, Json& line, const std::vector<std::string>& names,
-                 const ProductFactory<S>& make, const SparseMatrix& matrix) {
-  const CsrView<double> view = matrix.product_view();
+                 const ProductFactory<S>& make, const SparseMatrix& matrix,
+                 const std::vector<std::string>& candidates) {
   const auto start = std::chrono::steady_clock::now();
   const ProductFactory<S> make_in_time = [&](const std::string& name) {
     if (seconds_since(start) > bench.settings.seconds)
       throw ResourceError("the time for this matrix is over");
     return make(name);
   };
-  const auto measured = compare_products<S>(names, make_in_time, view, bench.backend,
-                                            {.repeat = bench.settings.repeat, .progress = nullptr});
+  const ProductComparison<S> comparison(matrix.product_view());
+  if (!candidates.empty()) {
+    const auto tried = comparison.measure(candidates, make_in_time, bench.backend, trial_options());
+    const ProductMeasurement* best = fastest(tried);
+    line["auto"] = best != nullptr ? Json(best->name) : Json();
+  }
+  const auto measured = comparison.measure(names, make_in_time, bench.backend,
+                                           {.repeat = bench.settings.repeat, .progress = nullptr});
   line["formats"] = Json::array();
   for (const ProductMeasurement& m : measured) {
     line["formats"].push_back(json_of(m, matrix.num_nonzeros(), bench.copy_gb_per_s));
@@ -77,8 +83,9 @@ void add_formats(FormatBench<S>& bench, Json& line, const std::vector<std::strin
 }
 
 template void add_formats(FormatBench<float>&, Json&, const std::vector<std::string>&,
-                          const ProductFactory<float>&, const SparseMatrix&);
+                          const ProductFactory<float>&, const SparseMatrix&, const std::vector<std::string>&);
 template void add_formats(FormatBench<double>&, Json&, const std::vector<std::string>&,
-                          const ProductFactory<double>&, const SparseMatrix&);
+                          const ProductFactory<double>&, const SparseMatrix&,
+                          const std::vector<std::string>&);
 
 }  // namespace tessera::bench

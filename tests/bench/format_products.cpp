@@ -44,15 +44,11 @@ void measure_matrix(FormatBench<S>& bench, const ProductGroup& group, Json& line
   const CsrView<double> view = matrix.product_view();
   add_sizes(line, matrix);
   const MatrixFacts facts = matrix_facts(view);
-  const ProductFactory<S> make = [&](const std::string& format) {
-    return make_product<S>(format, view, bench.backend);
-  };
   line["by_facts"] = choose_form(facts, bench.on_device(), sizeof(S) == sizeof(double));
-  const auto tried =
-      compare_products<S>(likely_forms(facts, bench.on_device()), make, view, bench.backend, trial_options());
-  const ProductMeasurement* best = fastest(tried);
-  line["auto"] = best != nullptr ? Json(best->name) : Json();
-  add_formats<S>(bench, line, formats_of(bench, group), make, matrix);
+  add_formats<S>(
+      bench, line, formats_of(bench, group),
+      [&](const std::string& format) { return make_product<S>(format, view, bench.backend); }, matrix,
+      likely_forms(facts, bench.on_device()));
   print_line(line);
 }
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "algorithms/pagerank.hpp"
 #include "engine/graph_stats.hpp"
@@ -174,9 +176,11 @@ void measure(const std::string& name, bool only_planned) {
 }  // namespace tessera::bench
 
 int main(int argc, char** argv) {
+  std::vector<std::string> graphs(argv + 1, argv + argc);
+  const bool only_planned = std::erase(graphs, "--planned") > 0;
+  if (graphs.empty()) return std::fprintf(stderr, "usage: spmv_bench [--planned] GRAPH...\n"), 2;
   try {
-    const bool only_planned = argc > 1 && std::string(argv[1]) == "--planned";
-    for (int i = only_planned ? 2 : 1; i < argc; ++i) tessera::bench::measure(argv[i], only_planned);
+    for (const std::string& graph : graphs) tessera::bench::measure(graph, only_planned);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "spmv_bench: %s\n", error.what());
     return 1;

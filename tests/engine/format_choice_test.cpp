@@ -144,10 +144,14 @@ TEST(LikelyForms, AreThoseThatTheFactsLeave) {
             with({"csr-adaptive", "sell", "dia"}));
   EXPECT_EQ(on_gpu({{341, 101840, 1619151, 4748, 2680, 15200, 341}, true, 0, 0.8}),
             with({"csr-adaptive", "sell", "coo", "tile-messages"}));
+  // A web graph: columns close to each other, a few long rows.
+  EXPECT_EQ(on_gpu({{325557, 325557, 3216152, 9.9, 21.5, 2716, 325557}, false, 0, 0.1}),
+            with({"coo", "tile-coo", "tile-messages"}));
   EXPECT_EQ(on_gpu({{1813, 1813, 11097, 6.1, 30.8, 1310, 1813}}), with({"coo"}));
   EXPECT_EQ(on_gpu({{77372, 77372, 529540, 6.8, 0.4, 7, 77372}, true, 7, 0.11}),
             with({"csr-adaptive", "csr-scalar", "sell", "dia"}));
   EXPECT_EQ(on_gpu({}), Forms{"csr-vector"});
+  EXPECT_EQ(likely_forms({{1813, 1813, 11097, 6.1, 30.8, 1310, 1813}}, false).size(), 6u);
 }
 
 TEST(ChooseForm, GivesAFormThatThereIs) {

@@ -17,12 +17,12 @@ template <class S>
 std::vector<ProductMeasurement> compare(const std::vector<std::string>& names, const CsrView<double>& matrix,
                                         Backend<S>& backend, int repeat,
                                         const std::function<void(const std::string&)>& progress) {
-  return compare_products<S>(names,
-                             [&](const std::string& name) { return make_product<S>(name, matrix, backend); },
-                             matrix, backend, {.repeat = repeat, .progress = progress});
+  return ProductComparison<S>(matrix).measure(
+      names, [&](const std::string& name) { return make_product<S>(name, matrix, backend); }, backend,
+      {.repeat = repeat, .progress = progress});
 }
 
-TEST(CompareProducts, EveryFormIsCheckedAndTimed) {
+TEST(ProductComparison, EveryFormIsCheckedAndTimed) {
   const RandomMatrix a = random_matrix(3, 400, 300, 8, true);
   const auto backend = make_backend<double>("cpu");
   std::vector<std::string> names, asked;
@@ -68,7 +68,7 @@ class WrongBackend : public LinkedBackend<float> {
   }
 };
 
-TEST(CompareProducts, AWrongProductIsFound) {
+TEST(ProductComparison, AWrongProductIsFound) {
   const RandomMatrix a = random_matrix(4, 50, 50, 60, true);
   ASSERT_GT(a.row_offsets[50], a.row_offsets[49]);
   const auto comm = make_single_rank();
@@ -77,20 +77,6 @@ TEST(CompareProducts, AWrongProductIsFound) {
       compare<float>({"tile-composite", "csr-scalar"}, a.view(), backend, 1, [](const std::string&) {});
   EXPECT_FALSE(results[0].is_right());
   EXPECT_TRUE(results[1].is_right());
-}
-
-TEST(CompareProducts, ATrialTimesWithoutChecking) {
-  const RandomMatrix a = random_matrix(4, 50, 50, 60, true);
-  const auto comm = make_single_rank();
-  WrongBackend backend(*comm, kSmallTiles);
-  int asked = 0;
-  const auto results = compare_products<float>(
-      {"tile-composite"},
-      [&](const std::string& name) { return make_product<float>(name, a.view(), backend); }, a.view(),
-      backend, trial_options([&](const std::string&) { ++asked; }));
-  EXPECT_TRUE(results[0].is_right());  // which nobody has looked at
-  EXPECT_GT(results[0].median_seconds, 0);
-  EXPECT_GT(asked, 1);
 }
 
 /// Counts products, each of which takes a while.
@@ -110,21 +96,23 @@ class SlowProduct : public MatrixProduct<float> {
   int& runs_;
 };
 
-TEST(CompareProducts, SlowProductsAreTimedLessOften) {
+TEST(ProductComparison, SlowProductsAreTimedLessOften) {
   const auto backend = make_backend<float>("cpu");
-  int runs = 0;
-  const auto measure = [&](double most_seconds) {
-    runs = 0;
-    compare_products<float>({"slow"}, [&](const std::string&) { return std::make_unique<SlowProduct>(runs); },
-                            {}, *backend,
-                            {.repeat = 9, .most_seconds = most_seconds, .check = false, .progress = nullptr});
-    return runs - 2;  // which are not timed
+  const auto num_timed = [&](const ComparisonOptions& options) {
+    int runs = 0;
+    const auto results = ProductComparison<float>({}).measure(
+        {"slow"}, [&](const std::string&) { return std::make_unique<SlowProduct>(runs); }, *backend, options);
+    EXPECT_EQ(static_cast<std::size_t>(runs), results[0].num_timed + 2);  // two are not timed
+    return results[0].num_timed;
   };
-  EXPECT_EQ(measure(1e9), 9);
-  EXPECT_EQ(measure(1e-9), 3);
+  EXPECT_EQ(num_timed({.repeat = 9, .progress = nullptr}), 9u);
+  EXPECT_EQ(num_timed({.repeat = 9, .most_seconds = 1e-9, .progress = nullptr}), 3u);
+  const std::size_t in_trial = num_timed(trial_options());  // 50 ms hold 25 of 2 ms
+  EXPECT_GE(in_trial, 3u);
+  EXPECT_LE(in_trial, 50u);
 }
 
-TEST(CompareProducts, TheFastestIsNeitherRefusedNorWrong) {
+TEST(ProductComparison, TheFastestIsNeitherRefusedNorWrong) {
   std::vector<ProductMeasurement> results(4);
   for (int i = 0; i < 4; ++i) results[i].median_seconds = 1 + i;
   results[0].refusal = "too large";
@@ -133,7 +121,7 @@ TEST(CompareProducts, TheFastestIsNeitherRefusedNorWrong) {
   EXPECT_EQ(fastest(std::span(results).first(2)), nullptr);
 }
 
-TEST(CompareProducts, ValuesThatThePrecisionCannotHoldAreRefused) {
+TEST(ProductComparison, ValuesThatThePrecisionCannotHoldAreRefused) {
   RandomMatrix a = random_matrix(4, 20, 20, 60, true);
   a.values[0] = 1e39;
   const auto f32 = make_backend<float>("cpu");
@@ -142,7 +130,7 @@ TEST(CompareProducts, ValuesThatThePrecisionCannotHoldAreRefused) {
   EXPECT_TRUE(compare<double>({"coo"}, a.view(), *f64, 1, [](const std::string&) {})[0].is_right());
 }
 
-TEST(CompareProducts, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
+TEST(ProductComparison, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
   RandomMatrix a;  // a long row and many short ones
   a.num_rows = 2000;
   a.num_cols = 500;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/lost_rank.hpp"
 #include "partition/mpi_communicator.hpp"
 #include "tests/engine/graph_cases.hpp"
 #include "tests/partition/communicator_contract.hpp"
@@ -49,7 +50,7 @@ TEST(MpiCommunicator, ARankThatDoesNotAnswerIsNoticedInTime) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     EXPECT_EQ(all_sum(*late_world, std::uint64_t{1}), static_cast<std::uint64_t>(world->size()));
   } else {
-    EXPECT_THROW(all_sum(*late_world, std::uint64_t{1}), ResourceError);
+    EXPECT_THROW(all_sum(*late_world, std::uint64_t{1}), LostRankError);
   }
   world->barrier();
 }
@@ -69,7 +70,7 @@ TEST(MpiCommunicator, AGatherThatARankDoesNotJoinIsGivenUp) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     EXPECT_EQ(all_gather(*late_gatherer, std::uint64_t{1}).size(), static_cast<std::size_t>(world->size()));
   } else {
-    EXPECT_THROW(all_gather(*late_gatherer, std::uint64_t{1}), ResourceError);
+    EXPECT_THROW(all_gather(*late_gatherer, std::uint64_t{1}), LostRankError);
   }
   world->barrier();
 }

@@ -53,7 +53,9 @@ class BadInputTest(ProgramTest):
             content = compress(text)
             for size in {1, 2, 3, 4, 9, len(content) // 2, len(content) - 1}:
                 self.refuse_graph(content[:size], err=rf"g\.{suffix}", name=f"g.{suffix}")
-            self.refuse_graph(content + b"garbage", err=rf"g\.{suffix}: .*(garbage|damaged)", name=f"g.{suffix}")
+            unread = "" if suffix == "gz" else "|needs a program built with libarchive"
+            self.refuse_graph(content + b"garbage", err=rf"g\.{suffix}: .*(garbage|damaged{unread})",
+                              name=f"g.{suffix}")
 
     def test_matrix_market_counts_and_ranges(self):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"

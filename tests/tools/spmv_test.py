@@ -54,6 +54,7 @@ class SpmvTest(ProgramTest):
             self.assertIs(product["right"], True)
             self.assertLessEqual(product["smallest_seconds"], product["median_seconds"])
             self.assertGreaterEqual(product["stored"], 5)
+            self.assertEqual(product["timed"], 4)
         self.assertEqual(len(re.findall('class="bar"', self.read("c.svg"))), len(FORMATS))
 
     def test_a_graph_is_the_matrix_of_its_in_edges(self):

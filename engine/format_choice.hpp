@@ -27,8 +27,8 @@ struct MatrixFacts {
 };
 MatrixFacts matrix_facts(const CsrView<double>& matrix);
 
-/// The forms (names of product_forms) of which one is about as fast as any of ours, 8 at most: what is left of
-/// them when facts have ruled out what cannot win (docs/formats.md).
+/// The forms (names of product_forms) of which one is about as fast as any of ours: those, 8 at most, that
+/// facts do not rule out (docs/formats.md).
 std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device);
 
 /// The form that is expected to be the fastest of ours. On a device by limits read

@@ -9,7 +9,8 @@
 namespace tessera::cli {
 
 /// Prints errors; never throws. After an error the ranks of a group need not be at the same point: a rank
-/// that then waits in vain for the others (leaving MPI is collective) is ended after three seconds, or 1.5 where a rank is lost.
+/// that then waits in vain for the others (leaving MPI is collective) is ended after three seconds, or 1.5
+/// where a rank is lost.
 int run_program(const std::vector<std::string>& arguments, Communicator& comm);
 
 }  // namespace tessera::cli

@@ -32,7 +32,9 @@ double csr_element_bytes(const DeviceWork& work) {
 }  // namespace
 
 Rates<kTilesRates.size()> tiles_work(const DeviceWork& work) {
-  return {1, work.num_nonzeros, value_bytes_of_elements(work), work.num_messages * work.value_bytes};
+  const bool in_f64 = work.value_bytes == sizeof(double);
+  return {1, in_f64 ? 0 : work.num_nonzeros, in_f64 ? work.num_nonzeros : 0, value_bytes_of_elements(work),
+          work.num_messages * work.value_bytes};
 }
 
 Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {

@@ -47,7 +47,7 @@ std::string table_name() { return "gpu-" + name_for_files(device_name()); }
 
 std::string device_rates_to_json(const DeviceRates& rates) {
   const ordered_json json = {{"format", "tessera-device-rates"},
-                             {"version", 3},
+                             {"version", 4},
                              {"device", rates.device},
                              {"measured_on", rates.measured_on},
                              {"tiles", rates_json(kTilesRates, rates.tiles)},
@@ -60,7 +60,7 @@ std::string device_rates_to_json(const DeviceRates& rates) {
 DeviceRates device_rates_from_json(const std::string& text, const std::string& path) {
   try {
     const ordered_json json = ordered_json::parse(text);
-    if (json.at("format") != "tessera-device-rates" || json.at("version") != 3)
+    if (json.at("format") != "tessera-device-rates" || json.at("version") != 4)
       fail(path, "not a table of GPU rates of this version");
     return {.device = json.at("device"),
             .measured_on = json.at("measured_on"),

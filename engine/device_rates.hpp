@@ -13,9 +13,10 @@ namespace tessera {
 template <std::size_t kSize>
 using Rates = std::array<double, kSize>;
 
-/// Pass 1 of tile-messages: the launch, an element, a byte of values, a byte of messages.
-inline constexpr std::array kTilesRates = {"launch_seconds", "element_seconds", "value_byte_seconds",
-                                           "message_byte_seconds"};
+/// Pass 1 of tile-messages: the launch; an element that gathers 4 bytes, one that gathers 8; a byte of
+/// values, a byte of messages.
+inline constexpr std::array kTilesRates = {"launch_seconds", "f32_element_seconds", "f64_element_seconds",
+                                           "value_byte_seconds", "message_byte_seconds"};
 /// Pass 2: the launch, a byte of messages, a row.
 inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "row_seconds"};
 /// CSR: the launch; a gather adjacent to the row's own input, one near it, another one from cache, from

@@ -47,7 +47,7 @@ TEST(DeviceModel, MoreOfAnythingCostsMore) {
 
 TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceRates rates;
-  rates.tiles = {1, 2, 3, 5};
+  rates.tiles = {1, 2, 4, 3, 5};
   rates.bins = {7, 11, 13};
   rates.csr = {17, 37, 19, 23, 29, 31};
   DeviceWork work{.num_rows = 10,
@@ -58,16 +58,18 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
                   .num_messages = 40,
                   .value_bytes = 8,
                   .weighted = false};
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 5 * 40 * 8);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
   // 10 columns lie in the cache; a row counts as 18 bytes
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
                    17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
   work.num_columns = 1e7;  // half of 80 MB lie there
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 800 + 5 * 40 * 8);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 3 * 800 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
                    17 + 37 * 10 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
+  work.value_bytes = 4;
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 400 + 5 * 40 * 4);
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
@@ -95,7 +97,7 @@ TEST(DeviceModel, ThePlanNamesThePartsOfItsKernel) {
 TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   const std::vector<std::uint64_t> lengths(1000, 50);
   PerfTable table = default_perf_table();
-  table.gpu.tiles = {1e-6, 0, 0, 0};
+  table.gpu.tiles = {1e-6, 0, 0, 0, 0};
   table.gpu.bins = {1e-6, 0, 0};
   table.gpu.csr = {3e-6, 0, 0, 0, 0, 0};
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
@@ -130,7 +132,7 @@ TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
 
 TEST(DeviceModel, BlocksAreRatesTimesWork) {
   DeviceRates rates;
-  rates.tiles = {1, 2, 3, 5};
+  rates.tiles = {1, 2, 4, 3, 5};
   rates.bins = {7, 11, 13};
   rates.block = {17, 19, 23, 29};
   const DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100, .num_messages = 40};

@@ -13,7 +13,7 @@ namespace {
 
 DeviceRates made_up_rates() {
   DeviceRates rates;
-  rates.tiles = {4e-6, 0.6e-12, 0.3e-12, 0.8e-12};
+  rates.tiles = {4e-6, 0.6e-12, 0.9e-12, 0.3e-12, 0.8e-12};
   rates.bins = {3e-6, 0.5e-12, 2e-12};
   rates.csr = {6e-6, 1e-12, 2e-12, 7e-12, 20e-12, 0.3e-12};
   rates.block = {5e-6, 4e-12, 0.2e-12, 0.6e-12};
@@ -84,7 +84,8 @@ TEST(FitDeviceRates, GivesNoNegativeRatesAndZeroForWhatNoSampleHas) {
   const std::vector<TilesSample> faster_with_more = {{small, 2e-3, 1e-3}, {large, 1e-3, 1e-3}};
   const DeviceRates found = fit_device_rates(faster_with_more, {});
   for (const double rate : found.tiles) EXPECT_GE(rate, 0);
-  EXPECT_EQ(found.tiles[2], 0);  // no weights
+  EXPECT_EQ(found.tiles[2], 0);  // no f64
+  EXPECT_EQ(found.tiles[3], 0);  // no weights
   for (const double rate : found.csr) EXPECT_EQ(rate, 0);
 }
 

@@ -14,6 +14,7 @@ struct MemoryShape {
   bool is_block = false;          ///< HITS: the two as one
   unsigned num_vectors = 1;       ///< that go through the matrix together
   std::uint64_t num_results = 1;  ///< vectors of scores kept until they are written
+  bool packs_on_device = false;   ///< asked for: only tile-messages are packed there
 };
 
 /// Of the rank with most.
@@ -31,9 +32,10 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
 /// What a rank's GPU holds, by the plan for the matrix. Part of it does not shrink with more GPUs.
 struct DeviceMemoryPlan {
   std::uint64_t matrix_bytes = 0;    ///< packed, with messages
+  std::uint64_t packing_bytes = 0;   ///< more while one matrix is packed there
   std::uint64_t vector_bytes = 0;    ///< of this rank's rows
   std::uint64_t exchange_bytes = 0;  ///< x, and what arrives from other ranks: the same on every rank
-  std::uint64_t bytes() const { return matrix_bytes + vector_bytes + exchange_bytes; }
+  std::uint64_t bytes() const { return matrix_bytes + packing_bytes + vector_bytes + exchange_bytes; }
 };
 DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                                     Precision precision, std::uint64_t num_ranks);

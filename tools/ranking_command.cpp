@@ -106,7 +106,8 @@ OperatorOptions RankingCommand::operator_options(Session& session) const {
   return {kernel_, load_tables(backend_, session.comm()), pack_on_device_, order_, num_vectors_, plan_};
 }
 
-void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session) {
+void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
+  shape.packs_on_device = pack_on_device_;
   const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm());
   session.report()["memory_plan"] = memory_json(plan);
   check_memory(plan.more_bytes(), "packing and solving", session.comm());
@@ -115,9 +116,12 @@ void RankingCommand::check_solver_memory(const Graph& graph, const MemoryShape& 
     const auto ranks = static_cast<std::uint64_t>(session.comm().size());
     const DeviceMemoryPlan memory = plan_device_memory(graph, device->plan, shape, precision_, ranks);
     session.report()["device_memory_plan"] = memory_json(memory);
-    log_detail(fmt::format(
-        "each GPU: {} bytes for the matrix, {} for vectors, {} for x and the exchange, of {} free",
-        memory.matrix_bytes, memory.vector_bytes, memory.exchange_bytes, device->free_bytes));
+    log_detail(
+        fmt::format("each GPU: {} bytes for the matrix, {} more to pack it, {} for vectors, {} for x and the "
+                    "exchange, of "
+                    "{} free",
+                    memory.matrix_bytes, memory.packing_bytes, memory.vector_bytes, memory.exchange_bytes,
+                    device->free_bytes));
     if (!general_.no_memory_check)
       check_device_memory(graph, device->plan, shape, precision_, device->free_bytes, session.comm());
   }
@@ -139,7 +143,8 @@ SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limit
                         num_vectors_);
 }
 
-int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape) {
+int RankingCommand::finish_dry_run(Session& session, const Graph& graph, MemoryShape shape) {
+  shape.packs_on_device = pack_on_device_;
   Communicator& comm = session.comm();
   const MemoryPlan memory = plan_memory(graph, shape, precision_, comm);
   const auto device = device_plan(graph, comm);
@@ -160,8 +165,9 @@ int RankingCommand::finish_dry_run(Session& session, const Graph& graph, const M
       const auto ranks = static_cast<std::uint64_t>(comm.size());
       const DeviceMemoryPlan gpu = plan_device_memory(graph, device->plan, shape, precision_, ranks);
       text += fmt::format(
-          "GPU matrix bytes\t{}\nGPU vector bytes\t{}\nGPU exchange bytes\t{}\nGPU free bytes\t{}\n",
-          gpu.matrix_bytes, gpu.vector_bytes, gpu.exchange_bytes, device->free_bytes);
+          "GPU matrix bytes\t{}\nGPU packing bytes\t{}\nGPU vector bytes\t{}\nGPU exchange bytes\t{}\n"
+          "GPU free bytes\t{}\n",
+          gpu.matrix_bytes, gpu.packing_bytes, gpu.vector_bytes, gpu.exchange_bytes, device->free_bytes);
     }
     write_stdout(text);
   });

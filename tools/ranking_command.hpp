@@ -37,9 +37,9 @@ class RankingCommand : public Command {
   /// Loads, refuses an empty graph; outputs are checked before.
   Graph load(Session& session);
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
-  int finish_dry_run(Session& session, const Graph& graph, const MemoryShape& shape);
+  int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
-  void check_solver_memory(const Graph& graph, const MemoryShape& shape, Session& session);
+  void check_solver_memory(const Graph& graph, MemoryShape shape, Session& session);
   OperatorOptions operator_options(Session& session) const;
   SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const;
   struct DevicePlan {

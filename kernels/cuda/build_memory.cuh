@@ -10,7 +10,10 @@
 #include <thrust/system_error.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <cub/device/device_radix_sort.cuh>
 #include <memory>
 #include <new>
@@ -162,17 +165,40 @@ struct MemoryTools {
   }
 };
 
+/// What stands for pinned memory where there is no device.
+struct PlainMemory {
+  static void* allocate(std::size_t num_bytes) { return ::operator new(num_bytes); }
+  static void deallocate(void* memory) { ::operator delete(memory); }
+};
+
 struct HostMemory : MemoryTools<HostMemory> {
   /// What is sent waits here.
   template <class T>
-  using Staging = BuildVector<HostMemory, T>;
+  using Staging = BuildVector<PlainMemory, T>;
   static constexpr unsigned char kPoison = 0xa5;  // nothing may rest on what memory holds
+  /// That are allocated, and that were at most: what a build needs of a device, but for scratch of its sorts
+  /// and scans.
+  static inline std::atomic<std::uint64_t> num_bytes_now = 0, most_bytes = 0;
+  static constexpr std::size_t kSizeBytes = alignof(std::max_align_t);  // in front of every array
+
   static void* allocate(std::size_t num_bytes) {
-    void* memory = ::operator new(num_bytes);
-    std::memset(memory, kPoison, num_bytes);
-    return memory;
+    auto* memory = static_cast<unsigned char*>(::operator new(kSizeBytes + num_bytes));
+    std::memcpy(memory, &num_bytes, sizeof num_bytes);
+    std::memset(memory + kSizeBytes, kPoison, num_bytes);
+    const std::uint64_t now = num_bytes_now += num_bytes;
+    std::uint64_t most = most_bytes;
+    while (most < now && !most_bytes.compare_exchange_weak(most, now)) {
+    }
+    return memory + kSizeBytes;
   }
-  static void deallocate(void* memory) { ::operator delete(memory); }
+  static void deallocate(void* memory) {
+    if (memory == nullptr) return;
+    unsigned char* begin = static_cast<unsigned char*>(memory) - kSizeBytes;
+    std::size_t num_bytes = 0;
+    std::memcpy(&num_bytes, begin, sizeof num_bytes);
+    num_bytes_now -= num_bytes;
+    ::operator delete(begin);
+  }
   static void free_result(void* memory) { deallocate(memory); }
   static void clear(void* to, std::size_t num_bytes) {
     if (num_bytes > 0) std::memset(to, 0, num_bytes);

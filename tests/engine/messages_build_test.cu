@@ -95,5 +95,35 @@ TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {
     }
 }
 
+/// In chunks of a sixteenth, as large matrices are sent: three forms with their messages at most.
+template <class S>
+void expect_little_memory(bool weighted) {
+  const RandomMatrix a = random_matrix(9, 30000, 30000, 16, weighted);
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  const ColumnOrder columns = order_columns_by_length(a.column_lengths(), 5000, ~0u, Remainder::narrow);
+  test::most_bytes_of_builds();
+  const auto form = test::build_messages_in_host_memory<S>(
+      {.csr = a.view(),
+       .rows = rows,
+       .slot_of_column = columns.slot_of_column.data(),
+       .shape = {.num_rows = rows.size(),
+                 .num_slots = columns.num_slots,
+                 .tiles = columns.tiles,
+                 .tile_stride = 5001,
+                 .bins = {.most_messages = 10000, .at_once = 8, .least_messages = 1000}},
+       .chunk_elements = a.col_indices.size() / 16});
+  const std::uint64_t most = test::most_bytes_of_builds();
+  EXPECT_GT(most, form.stats.bytes);
+  EXPECT_LT(most, 3 * (form.stats.bytes + form.num_messages * sizeof(S)));
+}
+
+TEST(MessagesBuild, TakesThreeTimesTheFormAtMost) {
+  for (const bool weighted : {false, true}) {
+    expect_little_memory<float>(weighted);
+    expect_little_memory<double>(weighted);
+  }
+}
+
 }  // namespace
 }  // namespace tessera

@@ -20,6 +20,8 @@ cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
   return tessera::cuda::GraphPreparation<HostMemory, S>(csr, options).run();
 }
 
+std::uint64_t most_bytes_of_builds() { return HostMemory::most_bytes.exchange(HostMemory::num_bytes_now); }
+
 template TileMessages<float> build_messages_in_host_memory(const MessagesBuildInput&);
 template TileMessages<double> build_messages_in_host_memory(const MessagesBuildInput&);
 template tessera::cuda::PreparedMessages<float> prepare_in_host_memory(

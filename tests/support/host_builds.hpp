@@ -14,4 +14,7 @@ template <class S>
 cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
                                                  const cuda::PreparationOptions& options);
 
+/// That builds had at most since the last call; for tests that run alone.
+std::uint64_t most_bytes_of_builds();
+
 }  // namespace tessera::test

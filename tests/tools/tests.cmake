@@ -10,7 +10,7 @@ foreach(file ${tool_tests})
 endforeach()
 
 # Parts of the program that need no whole run.
-set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths)
+set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan)
 list(TRANSFORM tool_parts PREPEND ${CMAKE_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
 list(TRANSFORM tool_part_sources APPEND .cpp)
 list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)

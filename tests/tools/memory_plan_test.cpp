@@ -1,0 +1,90 @@
+#include "tools/memory_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/base/error.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+Graph graph_of(std::uint64_t vertices, std::uint64_t edges) {
+  Graph graph;
+  graph.num_vertices = vertices;
+  graph.num_edges = edges;
+  return graph;
+}
+
+SpmvPlan spmv_plan(KernelKind kernel) {
+  SpmvPlan plan;
+  plan.kernel = kernel;
+  plan.predicted_messages = 2e6;
+  return plan;
+}
+
+DeviceMemoryPlan plan_of(const MemoryShape& shape, KernelKind kernel = KernelKind::tile_messages,
+                         std::uint64_t num_ranks = 1) {
+  return plan_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(kernel), shape, Precision::f32,
+                            num_ranks);
+}
+
+TEST(DeviceMemoryPlan, HoldsTheFormItsMessagesAndVectors) {
+  const DeviceMemoryPlan plan = plan_of({});
+  EXPECT_GE(plan.matrix_bytes, 2 * 16'000'000 + 4 * 2'000'000u);  // an offset an element, a float a message
+  EXPECT_LE(plan.matrix_bytes, 4 * 16'000'000u);
+  EXPECT_GE(plan.vector_bytes, 1'000'000 * (sizeof(double) + sizeof(float)));
+  EXPECT_GE(plan.exchange_bytes, 1'000'000 * sizeof(float));
+  EXPECT_EQ(plan.packing_bytes, 0u);
+  EXPECT_EQ(plan.bytes(), plan.matrix_bytes + plan.vector_bytes + plan.exchange_bytes);
+}
+
+TEST(DeviceMemoryPlan, PackingTakesTwoMoreOfOneMatrix) {
+  const DeviceMemoryPlan one = plan_of({.packs_on_device = true});
+  EXPECT_EQ(one.packing_bytes, 2 * one.matrix_bytes);
+  EXPECT_EQ(one.bytes(), 3 * one.matrix_bytes + one.vector_bytes + one.exchange_bytes);
+  const DeviceMemoryPlan two = plan_of({.num_matrices = 2, .packs_on_device = true});
+  EXPECT_EQ(two.packing_bytes, one.packing_bytes);
+  EXPECT_EQ(two.matrix_bytes, 2 * one.matrix_bytes);
+  // Other kernels are packed on the host whatever is asked for.
+  EXPECT_EQ(plan_of({.packs_on_device = true}, KernelKind::csr).packing_bytes, 0u);
+}
+
+TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
+  for (const bool packs : {false, true}) {
+    const MemoryShape shape{.packs_on_device = packs};
+    const DeviceMemoryPlan one = plan_of(shape), four = plan_of(shape, KernelKind::tile_messages, 4);
+    EXPECT_NEAR(static_cast<double>(four.matrix_bytes), static_cast<double>(one.matrix_bytes) / 4, 1);
+    EXPECT_LT(four.bytes(), one.bytes());
+    EXPECT_GE(four.exchange_bytes, one.exchange_bytes);
+  }
+}
+
+/// What is said of too little memory; empty: it is enough.
+std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes) {
+  const auto comm = make_single_rank();
+  try {
+    check_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(KernelKind::tile_messages), shape,
+                        Precision::f32, free_bytes, *comm);
+  } catch (const ResourceError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CheckDeviceMemory, SaysWhatIsNeededAndHowManyGpusWouldDo) {
+  const std::uint64_t needed = plan_of({}).bytes();
+  EXPECT_EQ(complaint({}, needed), "");
+  const std::string text = complaint({}, needed - 1);
+  EXPECT_THAT(text, HasSubstr(std::to_string(needed) + " bytes on each GPU, but " +
+                              std::to_string(needed - 1) + " are free"));
+  EXPECT_THAT(text, HasSubstr("2 such GPUs would do"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("--pack host")));
+  EXPECT_THAT(complaint({}, 1000), HasSubstr("use --precision f32, a smaller --batch"));
+  EXPECT_THAT(complaint({.packs_on_device = true}, needed), HasSubstr("use --pack host, --precision f32"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

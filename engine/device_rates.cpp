@@ -41,13 +41,14 @@ Rates<kSize> read_rates(const ordered_json& json, const std::array<const char*, 
   return rates;
 }
 
-std::string table_name() { return "gpu-" + name_for_files(device_name()); }
+constexpr int kVersion = 4;  // of the rates; other versions of the program keep theirs in other files
+std::string table_name() { return fmt::format("gpu-{}-v{}", name_for_files(device_name()), kVersion); }
 
 }  // namespace
 
 std::string device_rates_to_json(const DeviceRates& rates) {
   const ordered_json json = {{"format", "tessera-device-rates"},
-                             {"version", 4},
+                             {"version", kVersion},
                              {"device", rates.device},
                              {"measured_on", rates.measured_on},
                              {"tiles", rates_json(kTilesRates, rates.tiles)},
@@ -60,7 +61,7 @@ std::string device_rates_to_json(const DeviceRates& rates) {
 DeviceRates device_rates_from_json(const std::string& text, const std::string& path) {
   try {
     const ordered_json json = ordered_json::parse(text);
-    if (json.at("format") != "tessera-device-rates" || json.at("version") != 4)
+    if (json.at("format") != "tessera-device-rates" || json.at("version") != kVersion)
       fail(path, "not a table of GPU rates of this version");
     return {.device = json.at("device"),
             .measured_on = json.at("measured_on"),

@@ -181,9 +181,12 @@ std::vector<std::string> likely_forms(const MatrixFacts& facts, bool on_device) 
   constexpr double kAlmostEqual = 2, kScattered = 0.7;
   const RowLengthStats& a = facts.lengths;
   if (a.num_nonzeros == 0) return {"csr-vector"};
-  if (!on_device)
-    return {"csr-adaptive", "csr-balanced", "csr-vector", "ellpack-r", "sell", "tile-composite"};
   const double unevenness = over_mean(a);
+  if (!on_device) {
+    std::vector<std::string> forms{"csr-adaptive", "csr-balanced", "csr-vector", "tile-composite"};
+    if (unevenness <= kBounded) forms.insert(forms.end(), {"ellpack-r", "sell"});
+    return forms;
+  }
   const bool is_small = a.num_nonzeros < kSmallNonzeros, is_large = a.num_nonzeros >= kLargeNonzeros / 2;
   std::vector<std::string> forms{"csr-ell", "csr-vector", "csr-half-warp"};
   if (unevenness <= kUnbounded) forms.emplace_back("csr-adaptive");

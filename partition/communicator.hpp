@@ -21,7 +21,7 @@ class Communicator {
   bool is_root() const { return rank() == 0; }
 
   virtual void barrier() = 0;
-  /// From now on sums, maxima and gathers throw ResourceError when not all ranks have called them within so
+  /// From now on sums, maxima and gathers throw LostRankError when not all ranks have called them within so
   /// many seconds; 0: they wait for ever. For phases in which all ranks keep step. Not collective.
   virtual void set_answer_seconds(double) {}
   /// In place, element by element. Integer sums: exact in any order.

@@ -23,7 +23,7 @@ void check(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw ResourceError(std::string("communication failed in ") + call + ": " + std::string(text, length));
+  throw LostRankError(std::string("communication failed in ") + call + ": " + std::string(text, length));
 }
 
 template <class T>

@@ -52,12 +52,14 @@ class ComparisonCommand : public Command {
   std::vector<std::string> known_names() const;
   void say_choice(Session& session, std::span<const ProductMeasurement> results) const;
   int finish(Session& session, std::span<const ProductMeasurement> results, const SparseMatrix& matrix,
-             const std::string& title) const;
+             const std::string& title);
+  void note_wrong(std::span<const ProductMeasurement> results);
 
   NamesOf names_of_;
   bool can_choose_;
   std::vector<std::string> kernels_;  // empty: all
   std::string chosen_;                // by "auto"; empty: not asked for
+  std::string wrong_;                 // the first product that was, in a trial or after it
   std::string backend_ = "auto", plot_;
   Precision precision_ = Precision::f64;
   int repeat_ = 500;

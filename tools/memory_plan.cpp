@@ -10,8 +10,6 @@ namespace tessera::cli {
 namespace {
 
 constexpr double kPaddingAllowance = 1.25;
-/// Matrices, with messages, that packing one on a device takes besides it; 1.3 were seen.
-constexpr std::uint64_t kMatricesWhilePacking = 2;
 /// Degrees, weights, start and jump vectors in double, whatever the algorithm; slots and rows of a matrix.
 constexpr std::uint64_t kBytesAVertex = 64, kBytesAVertexAndMatrix = 24;
 
@@ -28,6 +26,16 @@ std::uint64_t packing_bytes(std::uint64_t edges, bool weighted, const MemoryShap
   if (shape.num_matrices > 1) bytes += loaded;
   if (has_ranks || shape.is_block) bytes += checked_mul(loaded, shape.is_block ? 4 : 2);
   return bytes;
+}
+
+/// While a device packs a matrix of `packed` bytes, besides these: two matrices more (1.3 were seen), or what
+/// sorting the messages takes, where there are many: offsets and values of all elements, and of a message
+/// row, first element, key and number, the last two twice.
+double device_packing_bytes(const DeviceWork& work, double packed) {
+  constexpr double kMatrices = 2, kOffsetBytes = 2, kMessageBytes = 4 + 8 + 2 * (8 + 4);
+  const double element_bytes = kOffsetBytes + (work.weighted ? work.value_bytes : 0);
+  const double sorting = element_bytes * work.num_nonzeros + kMessageBytes * work.num_messages;
+  return std::max(kMatrices * packed, sorting - packed);
 }
 
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
@@ -81,7 +89,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)
-    memory.packing_bytes = kMatricesWhilePacking * static_cast<std::uint64_t>(packed / ranks);
+    memory.packing_bytes = static_cast<std::uint64_t>(device_packing_bytes(work, packed) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   if (plan.kernel != KernelKind::tile_messages) {

@@ -1,5 +1,6 @@
 // How many bytes a rank needs, known before anything is packed: for --dry-run and the memory check.
 #pragma once
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/graph.hpp"
@@ -32,10 +33,12 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
 /// What a rank's GPU holds, by the plan for the matrix. Part of it does not shrink with more GPUs.
 struct DeviceMemoryPlan {
   std::uint64_t matrix_bytes = 0;    ///< packed, with messages
-  std::uint64_t packing_bytes = 0;   ///< more while one matrix is packed there
+  std::uint64_t packing_bytes = 0;   ///< more while one matrix is packed there, before there are vectors
   std::uint64_t vector_bytes = 0;    ///< of this rank's rows
   std::uint64_t exchange_bytes = 0;  ///< x, and what arrives from other ranks: the same on every rank
-  std::uint64_t bytes() const { return matrix_bytes + packing_bytes + vector_bytes + exchange_bytes; }
+  std::uint64_t bytes() const {
+    return matrix_bytes + exchange_bytes + std::max(packing_bytes, vector_bytes);
+  }
 };
 DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                                     Precision precision, std::uint64_t num_ranks);

@@ -58,7 +58,8 @@ void RankingCommand::add_solver_options() {
       "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
       "through the host (mpi); auto takes nccl where it is built in");
   options_.choice<bool>("pack", pack_on_device_, {{"host", false}, {"device", true}},
-                        "where tile-messages are packed for a GPU; the bytes are the same");
+                        "where tile-messages are packed for a GPU; the bytes are the same, device: with less "
+                        "of the host's memory and about three times the matrix on the GPU");
   options_.flag("deterministic", deterministic_,
                 "the same bits on any number of threads, processes and GPUs and in every run; every kernel "
                 "here does that, so nothing changes");
@@ -118,8 +119,7 @@ void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, 
     session.report()["device_memory_plan"] = memory_json(memory);
     log_detail(
         fmt::format("each GPU: {} bytes for the matrix, {} more to pack it, {} for vectors, {} for x and the "
-                    "exchange, of "
-                    "{} free",
+                    "exchange, of {} free",
                     memory.matrix_bytes, memory.packing_bytes, memory.vector_bytes, memory.exchange_bytes,
                     device->free_bytes));
     if (!general_.no_memory_check)

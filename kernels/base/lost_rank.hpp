@@ -5,7 +5,8 @@
 
 namespace tessera {
 
-/// Another rank has not answered. Those that are left find out by themselves, each at its time.
+/// Another rank does not answer, or what links the ranks has failed. Those that are left find out by
+/// themselves, each at its time.
 struct LostRankError : ResourceError {
   using ResourceError::ResourceError;
 };

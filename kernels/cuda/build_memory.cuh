@@ -165,9 +165,13 @@ struct MemoryTools {
   }
 };
 
+inline constexpr unsigned char kPoison = 0xa5;  // nothing may rest on what memory of the host holds
+
 /// What stands for pinned memory where there is no device.
 struct PlainMemory {
-  static void* allocate(std::size_t num_bytes) { return ::operator new(num_bytes); }
+  static void* allocate(std::size_t num_bytes) {
+    return std::memset(::operator new(num_bytes), kPoison, num_bytes);
+  }
   static void deallocate(void* memory) { ::operator delete(memory); }
 };
 
@@ -175,9 +179,8 @@ struct HostMemory : MemoryTools<HostMemory> {
   /// What is sent waits here.
   template <class T>
   using Staging = BuildVector<PlainMemory, T>;
-  static constexpr unsigned char kPoison = 0xa5;  // nothing may rest on what memory holds
-  /// That are allocated, and that were at most: what a build needs of a device, but for scratch of its sorts
-  /// and scans.
+  /// That are allocated, and that were at most: what a build needs of a device, but for the scratch of loops,
+  /// sorts and scans there.
   static inline std::atomic<std::uint64_t> num_bytes_now = 0, most_bytes = 0;
   static constexpr std::size_t kSizeBytes = alignof(std::max_align_t);  // in front of every array
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <random>
+#include <set>
 
 #include "engine/exchange_plan.hpp"
 #include "engine/tile_messages_builder.hpp"
@@ -27,9 +29,9 @@ struct Shape {
   std::uint64_t chunk_elements;
 };
 
+/// The cells, windows of both passes, that the matrix has.
 template <class S>
-void check(const Shape& shape, unsigned seed) {
-  const RandomMatrix a = random_matrix(seed, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+std::uint64_t check(const Shape& shape, const RandomMatrix& a) {
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.rbegin(), rows.rend(), VertexId{0});  // any order
   const ColumnOrder columns =
@@ -48,6 +50,7 @@ void check(const Shape& shape, unsigned seed) {
       .chunk_elements = shape.chunk_elements};
   expect_same(test::build_messages_in_host_memory<S>(input), expected, false);
   if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
+  return (expected.tiles.windows.size() - 1) * (expected.bins.windows.size() - 1);
 }
 
 /// With x in parts, as several ranks have it: the rows of one of them.
@@ -90,9 +93,36 @@ TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {
         Shape{40, 1, 1, true, 8, 2, 7}, Shape{3000, 3000, 2, false, 1000, 65535, 100},
         Shape{7, 30000, 20000, false, 20000, 60, 1u << 20}})
     for (unsigned seed = 1; seed <= 3; ++seed) {
-      check<float>(shape, seed);
-      check<double>(shape, seed);
+      const RandomMatrix a = random_matrix(seed, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+      check<float>(shape, a);
+      check<double>(shape, a);
     }
+}
+
+void append_row(RandomMatrix& a, const std::set<VertexId>& columns) {
+  for (const VertexId column : columns) {
+    a.col_indices.push_back(column);
+    a.values.push_back(1 + 0.5 * column);
+  }
+  a.row_offsets.push_back(a.col_indices.size());
+  ++a.num_rows;
+}
+
+TEST(MessagesBuild, SortsByKeysOf64BitsWhereThereAreManyCells) {
+  constexpr VertexId kColumns = 200000, kTileColumns = 32;
+  RandomMatrix a{.num_cols = kColumns, .row_offsets = {0}};
+  std::mt19937_64 random(4);
+  for (int row = 0; row < 2000; ++row) {
+    std::set<VertexId> columns;
+    while (columns.size() < 60) columns.insert(static_cast<VertexId>(random() % kColumns));
+    append_row(a, columns);
+  }
+  std::set<VertexId> longest_columns;  // ten rows make them that, so that these rows lie in few tiles
+  for (VertexId column = 0; column < 60 * kTileColumns; ++column) longest_columns.insert(column);
+  for (int row = 0; row < 10; ++row) append_row(a, longest_columns);
+  const Shape shape{.tile_columns = kTileColumns, .bin_messages = 100, .chunk_elements = 20000};
+  EXPECT_GT(check<float>(shape, a), 1u << 21);  // with 11 bits for messages of 1,024 elements
+  check<double>(shape, a);
 }
 
 /// In chunks of a sixteenth, as large matrices are sent: three forms with their messages at most.

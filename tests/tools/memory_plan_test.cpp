@@ -44,12 +44,23 @@ TEST(DeviceMemoryPlan, HoldsTheFormItsMessagesAndVectors) {
 TEST(DeviceMemoryPlan, PackingTakesTwoMoreOfOneMatrix) {
   const DeviceMemoryPlan one = plan_of({.packs_on_device = true});
   EXPECT_EQ(one.packing_bytes, 2 * one.matrix_bytes);
-  EXPECT_EQ(one.bytes(), 3 * one.matrix_bytes + one.vector_bytes + one.exchange_bytes);
+  EXPECT_EQ(one.bytes(), 3 * one.matrix_bytes + one.exchange_bytes);  // vectors come later, and take less
+  const MemoryShape block{.num_vectors = 25, .packs_on_device = true};
+  EXPECT_EQ(plan_of(block).bytes(), plan_of({.num_vectors = 25}).bytes());
   const DeviceMemoryPlan two = plan_of({.num_matrices = 2, .packs_on_device = true});
   EXPECT_EQ(two.packing_bytes, one.packing_bytes);
   EXPECT_EQ(two.matrix_bytes, 2 * one.matrix_bytes);
   // Other kernels are packed on the host whatever is asked for.
   EXPECT_EQ(plan_of({.packs_on_device = true}, KernelKind::csr).packing_bytes, 0u);
+}
+
+TEST(DeviceMemoryPlan, SortingManyMessagesTakesMoreThanTwoMatrices) {
+  SpmvPlan plan = spmv_plan(KernelKind::tile_messages);
+  plan.predicted_messages = 8e6;  // one for two elements
+  const DeviceMemoryPlan memory =
+      plan_device_memory(graph_of(1'000'000, 16'000'000), plan, {.packs_on_device = true}, Precision::f32, 1);
+  EXPECT_GT(memory.packing_bytes, 2 * memory.matrix_bytes);
+  EXPECT_EQ(memory.packing_bytes + memory.matrix_bytes, 2 * 16'000'000u + 36 * 8'000'000u);
 }
 
 TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {

@@ -8,7 +8,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3" CACHE STRING "" FORCE)
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers of all targets, e.g. address,undefined")
 if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g>"
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1>"
     "$<$<COMPILE_LANGUAGE:CXX>:-D_GLIBCXX_ASSERTIONS>")
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
 endif()

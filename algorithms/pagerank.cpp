@@ -111,12 +111,49 @@ class UnconnectedRows {
   S score_;
 };
 
-/// Once the inputs of this rank are where they are sent from.
+/// Product and update in turn, in one where the device can; `score` is what they step.
 template <class S>
-void start_product(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
-  op.send(x);
-  op.start(x, y);
-}
+class RankSteps {
+ public:
+  RankSteps(SpmvOperator<S>& op, const PageRankOptions& options, const Buffer<S>& scale,
+            const Buffer<S>& jump, Buffer<S>& score)
+      : op_(op), options_(options), scale_(scale), jump_(jump), score_(score), x_(op.make_x()) {
+    joined_ = jump.empty() && op.prepare_to_end_with_updates();
+    if (!joined_) y_ = op.make_y();
+    op.replicate(score, &scale, x_);
+    multiply();
+  }
+  /// Once the inputs of this rank are where they are sent from, as update() leaves them.
+  void start_product() {
+    op_.send(x_);
+    multiply();
+  }
+  /// The step of the scores, by the product that was started last; leaves the inputs of the next.
+  PendingSums update(const RankUpdate& update) {
+    op_.wait_for_inputs();
+    const bool squares = options_.stop.norm == Norm::l2;
+    if (joined_)
+      return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
+                                 squares, score_, x_);
+    return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares,
+                                     score_, op_.input_target(x_));
+  }
+
+ private:
+  void multiply() {
+    if (joined_)
+      op_.begin_for_update(x_);
+    else
+      op_.start(x_, y_);
+  }
+  SpmvOperator<S>& op_;
+  const PageRankOptions& options_;
+  const Buffer<S>&scale_, &jump_;
+  Buffer<S>& score_;
+  Buffer<S> x_;
+  Buffer<double> y_;
+  bool joined_ = false;  // products end in updates
+};
 
 }  // namespace
 
@@ -128,29 +165,24 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   PageRankResult result;
   StopTest stop(options.stop, precision_of<S>());
   if (n == 0) return result;
-  Backend<S>& backend = op.backend();
   const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
   const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");
   const std::vector<double> start = options.start.empty() ? jump_to : normalized(options.start, n, "start");
   const Buffer<S> scale = op.to_local(host_scale);
   const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
   UnconnectedRows<S> unconnected(op, options);
-  Buffer<S> score = op.to_local(start), x = op.make_x();
+  Buffer<S> score = op.to_local(start);
   score.truncate(score.size() - unconnected.count());
-  Buffer<double> y = op.make_y();
   Masses masses = masses_of<S>(start, host_scale);
 
   // The product needs nothing that the host decides: a device goes on with the next one meanwhile, the last
   // time in vain.
   const bool ahead = op.works_ahead();
-  op.replicate(score, &scale, x);
-  op.start(x, y);
+  RankSteps<S> steps(op, options, scale, jump, score);
   for (bool done = false; !done;) {
-    op.wait_for_inputs();
     const RankUpdate update = next_update(options, masses, static_cast<double>(n));
-    PendingSums pending = backend.rank_update(update, y, op.row_places(), jump, scale, kScoreScale,
-                                              options.stop.norm == Norm::l2, score, op.input_target(x));
-    if (ahead) start_product(op, x, y);
+    PendingSums pending = steps.update(update);
+    if (ahead) steps.start_product();
     VectorSums sums = pending.take().front();
     unconnected.step(update, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, op.comm());
@@ -160,7 +192,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
       result.report.interrupted = !done;
       done = true;
     }
-    if (!ahead && !done) start_product(op, x, y);
+    if (!ahead && !done) steps.start_product();
   }
   op.wait_for_inputs();
   result.scores = op.to_original(score, 1, 0, unconnected.score());

@@ -39,7 +39,8 @@ class WalkBlock {
     spare_ = op.backend().template allocate<S>(start.size());
     x_ = op.make_x(num_vectors());
     num_slots_ = x_.size() / k;
-    y_ = op.make_y(num_vectors());
+    joined_ = k == 1 && op.prepare_to_end_with_updates();
+    if (!joined_) y_ = op.make_y(num_vectors());
     num_products_ = y_.size() / k;
     start_product();
   }
@@ -60,8 +61,21 @@ class WalkBlock {
   unsigned num_vectors() const { return static_cast<unsigned>(walks_.size()); }
   void start_product() {
     op_.replicate(walk_, &scale_, x_, num_vectors());
-    op_.start(x_, y_, num_vectors());
+    multiply();
   }
+  /// The product after update(), which may have left its inputs in their place.
+  void start_next_product() {
+    if (!joined_) return start_product();
+    op_.send(x_);
+    multiply();
+  }
+  void multiply() {
+    if (joined_)
+      op_.begin_for_update(x_);
+    else
+      op_.start(x_, y_, num_vectors());
+  }
+  PendingSums update();
   bool step();
   void finish(unsigned q);
   void keep_only(const std::vector<unsigned>& kept);
@@ -75,17 +89,26 @@ class WalkBlock {
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_;
   Buffer<double> y_;
+  bool joined_ = false;  // products end in updates
 };
 
 template <class S>
-bool WalkBlock<S>::step() {
+PendingSums WalkBlock<S>::update() {
   const double c = options_.continue_probability;
-  const bool ahead = op_.works_ahead();
+  const bool squares = options_.stop.norm == Norm::l2;
   op_.wait_for_inputs();
-  PendingSums pending =
-      op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), restart_rows_, num_vectors(), kWalkScale,
-                                options_.stop.norm == Norm::l2, walk_);
-  if (ahead) start_product();  // in vain where a walk ends
+  if (joined_)
+    return op_.end_with_update({.link = c, .restart = 1 - c, .restart_row = restart_rows_.front()}, scale_,
+                               kWalkScale, squares, walk_, x_);
+  return op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), restart_rows_, num_vectors(), kWalkScale,
+                                   squares, walk_);
+}
+
+template <class S>
+bool WalkBlock<S>::step() {
+  const bool ahead = op_.works_ahead();
+  PendingSums pending = update();
+  if (ahead) start_next_product();  // in vain where a walk ends
   std::vector<VectorSums> sums = pending.take();
   reduce_over_ranks(sums, op_.comm());
   std::vector<unsigned> kept;
@@ -111,7 +134,11 @@ bool WalkBlock<S>::step() {
     return false;
   }
   if (!ended.empty()) keep_only(kept);
-  if (!walks_.empty() && (!ahead || !ended.empty())) start_product();
+  if (walks_.empty()) return true;
+  if (!ended.empty())
+    start_product();
+  else if (!ahead)
+    start_next_product();
   return true;
 }
 

@@ -23,7 +23,7 @@ struct OperatorStats {
   std::uint64_t num_row_pieces = 0;
   std::uint64_t num_tiles = 0, num_workloads = 0;
   std::uint64_t matrix_bytes = 0;     ///< read once a product and its update
-  std::uint64_t vector_bytes = 0;     ///< x read, y written (at least)
+  std::uint64_t vector_bytes = 0;     ///< x read, y written (unless the product ends in the update)
   std::uint64_t exchanged_bytes = 0;  ///< received by one rank from the others, a step
   double row_imbalance = 1, nonzero_imbalance = 1;
   double padding_ratio = 0;
@@ -93,6 +93,15 @@ class SpmvOperator {
   /// it must wait_for_inputs(), which finds out when a rank is gone.
   void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
   void wait_for_inputs();
+  // Where a device can, a product of one vector may also end in the update of what it is for, and no y is
+  // needed: begin_for_update() stands for start() then, end_with_update() for the backend's update, with x as
+  // its target.
+  bool prepare_to_end_with_updates() const { return matrix_->prepare_to_end_with_updates(); }
+  void begin_for_update(const Buffer<S>& x) { matrix_->begin_for_update(x); }
+  PendingSums end_with_update(const EndingUpdate& update, const Buffer<S>& scale, const ExactScale& bound,
+                              bool squares, Buffer<S>& score, Buffer<S>& x) {
+    return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x));
+  }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
 

@@ -22,6 +22,11 @@ void Backend<S>::join(const std::string&, int, int) {
   throw InternalError("the devices of this backend cannot be linked");
 }
 template <class S>
+PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, const Buffer<S>&,
+                                        const ExactScale&, bool, Buffer<S>&, const InputTarget<S>&) {
+  throw InternalError("this backend does not end products with updates");
+}
+template <class S>
 std::shared_ptr<Exchange<S>> Backend<S>::make_exchange(ExchangePlan) {
   return nullptr;
 }

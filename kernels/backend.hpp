@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/exchange.hpp"
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
@@ -66,6 +67,15 @@ class Matrix {
   /// y = A x. x: num_slots * k, its zero slots hold 0. y: an entry for each row, or as row_places() says, k
   /// numbers each; rows without elements may be left as they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
+  /// Whether products of one vector may end in an update (Backend::end_with_update), so that y is never
+  /// written. Finds out and prepares what that takes (2 bytes a row), once; no exchange may be under way.
+  /// Ranks may differ.
+  virtual bool prepare_to_end_with_updates() const { return false; }
+  /// All of such a product that comes before the update; x as for apply(). No other product of this matrix
+  /// may start until it has ended.
+  virtual void begin_for_update(const Buffer<S>&) const {
+    throw InternalError("products of this matrix do not end in updates");
+  }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.
   virtual std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const {
     const auto start = std::chrono::steady_clock::now();
@@ -79,6 +89,15 @@ struct RankUpdate {
   double link = 0;
   double teleport = 0;
   double constant = 0;
+};
+
+/// What a product can end in: new = link * y + constant (PageRank), or new = link * y, and `restart` more in
+/// one row (a walk; kNoVertex: in none of this rank's).
+struct EndingUpdate {
+  double link = 0;
+  double constant = 0;
+  double restart = 0;
+  VertexId restart_row = kNoVertex;
 };
 
 template <class S>
@@ -139,6 +158,12 @@ class Backend {
                                   const RowPlaces& places, std::span<const VertexId> restart_rows,
                                   unsigned num_vectors, const ExactScale& bound, bool squares,
                                   Buffer<S>& walk) = 0;
+  /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
+  /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
+  /// sums. The bits are those of apply() and the update by itself.
+  virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
+                                      const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                                      Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,

@@ -9,16 +9,20 @@
 namespace tessera {
 namespace {
 
-/// Rows by equal shares of the messages; bins without any are left out.
-std::vector<BinEdge> share_out(std::uint64_t num_bins, const BinEdge& end, const FindRows& find) {
+/// What a row costs, in messages, in an update that ends a product (kernels/cuda/cuda_end_update.cu). With 2
+/// and 7 a step took as long or up to 1.5 % longer (docs/performance.md).
+constexpr std::uint64_t kRowMessages = 4;
+/// Of so many pieces a bin of mean size is joined.
+constexpr std::uint64_t kPiecesOfBin = 16;
+
+/// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
+std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint32_t num_messages, const FindRows& find) {
   std::vector<std::uint32_t> targets;
-  for (std::uint64_t b = 1; b < num_bins; ++b)
-    targets.push_back(static_cast<std::uint32_t>(b * end.messages_before / num_bins));
+  for (std::uint64_t piece = 1; piece <= num_pieces; ++piece)
+    targets.push_back(static_cast<std::uint32_t>(piece * num_messages / num_pieces));
   std::vector<BinEdge> edges = {{}};
   for (const BinEdge& edge : find(targets))
-    if (edge.messages_before > edges.back().messages_before && edge.messages_before < end.messages_before)
-      edges.push_back(edge);
-  edges.push_back(end);
+    if (edge.messages_before > edges.back().messages_before) edges.push_back(edge);
   return edges;
 }
 
@@ -29,7 +33,7 @@ std::uint64_t count_too_large(const std::vector<BinEdge>& edges, std::uint64_t m
   return count;
 }
 
-/// Bins that are too large give their last rows, as many as a bin takes, to one behind them.
+/// Pieces that are too large for a bin give their last rows, as many as one takes, to a piece behind them.
 std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t most, const FindRows& find) {
   while (count_too_large(edges, most) > 0) {
     std::vector<std::uint32_t> targets;
@@ -44,6 +48,48 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
   return edges;
 }
 
+/// Joins pieces that follow each other: up to `most_cost` in messages and rows, and most_messages.
+class PieceJoiner {
+ public:
+  PieceJoiner(std::vector<BinEdge> pieces, std::uint64_t most_messages)
+      : pieces_(std::move(pieces)), most_messages_(most_messages), cost_before_{0} {
+    // Of very many rows, most without messages, some are enough: they are no reason to join all others.
+    constexpr std::uint64_t kRowsOfMessage = 4;
+    for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
+      const std::uint64_t messages = pieces_[i + 1].messages_before - pieces_[i].messages_before,
+                          rows = std::min(pieces_[i + 1].row - pieces_[i].row, kRowsOfMessage * messages);
+      cost_before_.push_back(cost_before_.back() + messages + kRowMessages * rows);
+    }
+  }
+  std::vector<BinEdge> join(std::uint64_t most_cost) const {
+    std::vector<BinEdge> edges = {pieces_.front()};
+    for (std::size_t first = 0, i = 1; i < pieces_.size(); ++i) {
+      const bool fits = i + 1 < pieces_.size() &&
+                        pieces_[i + 1].messages_before - edges.back().messages_before <= most_messages_ &&
+                        cost_before_[i + 1] - cost_before_[first] <= most_cost;
+      if (fits) continue;
+      edges.push_back(pieces_[i]);
+      first = i;
+    }
+    return edges;
+  }
+  /// Bins of about equal cost: up to num_bins, or as few as can be.
+  std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
+    num_bins = std::max<std::uint64_t>(num_bins, join(cost_before_.back()).size() - 1);
+    std::uint64_t low = cost_before_.back() / num_bins, high = cost_before_.back();
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (join(middle).size() - 1 > num_bins ? low : high) = middle;
+    }
+    return join(high);
+  }
+
+ private:
+  std::vector<BinEdge> pieces_;
+  std::uint64_t most_messages_;
+  std::vector<std::uint64_t> cost_before_;  // of each piece, and of all
+};
+
 }  // namespace
 
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
@@ -53,6 +99,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   if (longest_row > limits.most_messages)
     throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
                         std::to_string(limits.most_messages) + "; use --kernel csr");
+  if (num_messages == 0) return {{}, {num_rows, 0}};
   const std::uint64_t fewest =
       std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
   const auto in_whole_rounds = [&](std::uint64_t bins) {
@@ -60,12 +107,17 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   };
   std::uint64_t num_bins = std::min(in_whole_rounds(fewest),
                                     std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
-  // Whole rows exceed a share by up to a row. Few bins that are too large for that are split; for many there
-  // are more bins: with a share of one message a bin is one row.
+  // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
+  // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
-    std::vector<BinEdge> edges = share_out(num_bins, {num_rows, num_messages}, find);
-    if (count_too_large(edges, limits.most_messages) <= std::max<std::uint64_t>(1, num_bins / 16))
-      return split_too_large(std::move(edges), limits.most_messages, find);
+    const PieceJoiner joiner(
+        split_too_large(cut_pieces(num_bins * kPiecesOfBin, num_messages, find), limits.most_messages, find),
+        limits.most_messages);
+    std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
+    if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
+      edges.back() = {num_rows, num_messages};
+      return edges;
+    }
     num_bins += std::max<std::uint64_t>(1, num_bins / 16);
     if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins);
   }

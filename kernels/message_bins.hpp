@@ -18,13 +18,15 @@ struct BinEdge {
   std::uint64_t row = 0, messages_before = 0;
 };
 
-/// For each of the ascending targets the first row with at least so many messages before it.
+/// For each of the ascending targets, at most all messages, the first row (or the end) with at least so many
+/// messages before it.
 using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)>;
 
-/// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any:
-/// about equal shares, in as few bins as most_messages allows, and up to as many more as make a multiple of
-/// at_once, or a few beyond where long rows make bins too large. longest_row: messages of the row that sends
-/// most. Throws ResourceError when these are more than most_messages.
+/// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any. They
+/// cost about the same, a row as much as four messages: in as few bins as most_messages allows, and up to as
+/// many more as make a multiple of at_once, or a few beyond where long rows leave bins with room to spare.
+/// longest_row: messages of the row that sends most. Throws ResourceError when these are more than
+/// most_messages.
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
                               const FindRows& find, const BinLimits& limits);
 

@@ -155,6 +155,8 @@ struct TileMessagesView {
   /// Where each row is in the product (the rows of a bin lie together, in the order of its slices, so that
   /// sums are written side by side); kNoVertex: the row has no elements.
   const VertexId* row_positions = nullptr;
+  /// Bins ascend in rows as in entries of the product, and each has messages, of which every one is read by
+  /// one row. The first message of a row is its element 0.
   SlicePassView<S> tiles, bins;
 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"
 #ifdef TESSERA_HAVE_NCCL
 #include "kernels/cuda/nccl_exchange.hpp"
@@ -187,14 +188,8 @@ class CudaBackend : public Backend<S> {
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
-    const cuda::RankVectors<S> vectors{.y = {y.data(), data_or_null(places.positions)},
-                                       .jump = jump.empty() ? nullptr : jump.data(),
-                                       .scale = scale.empty() ? nullptr : scale.data(),
-                                       .score = score.data(),
-                                       .num_rows = score.size(),
-                                       .out = next.count > 0 ? next.out->data() : nullptr,
-                                       .slots = data_or_null(next.slots),
-                                       .num_out = next.count};
+    const cuda::RankVectors<S> vectors =
+        rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next);
     return send_sums(
         1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
@@ -206,6 +201,16 @@ class CudaBackend : public Backend<S> {
       cuda::walk_update(continue_probability, restart, {y.data(), data_or_null(places.positions)},
                         restart_rows, num_vectors, bound, squares, walk.data(), walk.size() / num_vectors,
                         box);
+    });
+  }
+  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
+                              const ExactScale& bound, bool squares, Buffer<S>& score,
+                              const InputTarget<S>& next) override {
+    const auto* ending = dynamic_cast<const cuda::EndsWithUpdates<S>*>(&matrix);
+    require(ending != nullptr, "a matrix whose products end in updates");
+    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next);
+    return send_sums(1, [&](const cuda::SumsOutbox& box) {
+      ending->end_with_update(update, vectors, bound, squares, box);
     });
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
@@ -258,6 +263,18 @@ class CudaBackend : public Backend<S> {
   template <class T>
   static const T* data_or_null(const Buffer<T>* buffer) {
     return buffer == nullptr ? nullptr : buffer->data();
+  }
+  static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
+                                           const Buffer<S>& scale, Buffer<S>& score,
+                                           const InputTarget<S>& next) {
+    return {.y = y,
+            .jump = jump.empty() ? nullptr : jump.data(),
+            .scale = scale.empty() ? nullptr : scale.data(),
+            .score = score.data(),
+            .num_rows = score.size(),
+            .out = next.count > 0 ? next.out->data() : nullptr,
+            .slots = data_or_null(next.slots),
+            .num_out = next.count};
   }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>

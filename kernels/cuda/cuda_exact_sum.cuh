@@ -7,18 +7,28 @@
 namespace tessera::cuda {
 
 /// The piece that `term` leaves in a fold, as a multiple of the fold's quantum: adding `magic` shifts it to
-/// the end of the mantissa. So the double pipes, few on most devices, do not add it up.
+/// the end of the mantissa. So the double pipes, few on most devices, do not add it up. The bits of `magic`
+/// are taken off in the end, once for each term.
 template <int kFolds>
 struct ThreadSum {
-  long long limbs[kFolds] = {};
+  Limb limbs[kFolds] = {};
+  unsigned num_terms = 0;
 
   __device__ void add(const ExactScale& scale, double term) {
 #pragma unroll
     for (int f = 0; f < kFolds; ++f) {
       const double shifted = term + scale.magic(f);
-      limbs[f] += __double_as_longlong(shifted) - __double_as_longlong(scale.magic(f));
+      limbs[f] += static_cast<Limb>(__double_as_longlong(shifted));
       term -= shifted - scale.magic(f);
     }
+    ++num_terms;
+  }
+  /// Gives where the next sum goes.
+  __device__ Limb* to_words(const ExactScale& scale, Limb* words) const {
+#pragma unroll
+    for (int f = 0; f < kFolds; ++f)
+      words[f] = limbs[f] - num_terms * static_cast<Limb>(__double_as_longlong(scale.magic(f)));
+    return words + kFolds;
   }
 };
 
@@ -34,21 +44,19 @@ struct ThreadSums {
     if (squares) change_squares.add(scale, size * size);
     change_max = fmax(change_max, size);
   }
-  /// The words of DeviceSums of this thread, in their order.
-  __device__ void to_words(Limb* words) const {
-    words = copy(change_l1, words);
-    words = copy(change_squares, words);
-    words = copy(total, words);
-    words = copy(dangling, words);
-    *words = static_cast<Limb>(__double_as_longlong(change_max));
+  /// A row's new score; rows that lead nowhere are dangling.
+  __device__ void add_rank(const ExactScale& scale, bool squares, double stored, double old, bool dangles) {
+    add_change(scale, squares, stored - old);
+    total.add(scale, stored);
+    if (dangles) dangling.add(scale, stored);
   }
-
- private:
-  template <int kFolds>
-  __device__ static Limb* copy(const ThreadSum<kFolds>& sum, Limb* words) {
-#pragma unroll
-    for (int f = 0; f < kFolds; ++f) words[f] = static_cast<Limb>(sum.limbs[f]);
-    return words + kFolds;
+  /// The words of DeviceSums of this thread, in their order.
+  __device__ void to_words(const ExactScale& scale, Limb* words) const {
+    words = change_l1.to_words(scale, words);
+    words = change_squares.to_words(scale, words);
+    words = total.to_words(scale, words);
+    words = dangling.to_words(scale, words);
+    *words = static_cast<Limb>(__double_as_longlong(change_max));
   }
 };
 

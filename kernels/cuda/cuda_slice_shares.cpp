@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
 
 #include "kernels/base/error.hpp"
 
@@ -21,8 +23,11 @@ double cost_of(const Slice& s) {
   return kSliceSteps + blocks * (s.num_words + kRowsSteps);
 }
 
-/// Of loading a window, in the same unit.
-double cost_of(const Window& window, std::uint32_t input_bytes) { return window.size * input_bytes / 128.0; }
+constexpr double kStepBytes = 128;  // what moves in the time of a step
+/// Of loading a window, in steps.
+double cost_of(const Window& window, std::uint32_t input_bytes) {
+  return window.size * input_bytes / kStepBytes;
+}
 
 class Dealer {
  public:
@@ -72,6 +77,43 @@ class Dealer {
       }
     }
     end_block();
+    return result;
+  }
+
+  /// Whole windows, each to the block of num_blocks that has least to do; `more`: cost of each beside its
+  /// own.
+  BlockShares deal_whole(std::uint32_t num_blocks, const std::vector<double>& more) const {
+    struct Task {
+      double cost;
+      std::uint64_t number;  // of a window, or of a block
+      bool operator>(const Task& other) const { return cost > other.cost; }
+    };
+    std::vector<Task> windows;
+    for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w) {
+      const std::uint64_t first = pass_.windows[w].first_slice, end = pass_.windows[w + 1].first_slice;
+      if (first < end)
+        windows.push_back({cost_of(pass_.windows[w], input_bytes_) + cost_before(end) - cost_before(first) +
+                               more[w - pass_.first_window],
+                           w});
+    }
+    std::stable_sort(windows.begin(), windows.end(), std::greater<>());
+    num_blocks = std::min(num_blocks, static_cast<std::uint32_t>(windows.size()));
+    std::vector<std::vector<std::uint64_t>> of_block(num_blocks);
+    std::priority_queue<Task, std::vector<Task>, std::greater<>> least;
+    for (std::uint32_t b = 0; b < num_blocks; ++b) least.push({0, b});
+    for (const Task& window : windows) {
+      const Task block = least.top();
+      least.pop();
+      of_block[block.number].push_back(window.number);
+      least.push({block.cost + window.cost, block.number});
+    }
+    BlockShares result;
+    result.first_of_block.push_back(0);
+    for (const std::vector<std::uint64_t>& own : of_block) {
+      for (const std::uint64_t w : own)
+        add_share(w, pass_.windows[w].first_slice, pass_.windows[w + 1].first_slice, result);
+      result.first_of_block.push_back(static_cast<std::uint32_t>(result.shares.size()));
+    }
     return result;
   }
 
@@ -141,6 +183,19 @@ BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, 
   const std::uint32_t at_once = num_multiprocessors * (kMostWarps / num_warps);
   const double rounds = std::clamp(std::floor(dealer.total() / at_once / kStepsOfBlock), 1.0, kMostRounds);
   BlockShares result = dealer.deal(dealer.least_cost(at_once * static_cast<std::uint32_t>(rounds)));
+  for (WindowShare& share : result.shares) dealer.split_among_warps(share);
+  return result;
+}
+
+BlockShares share_whole_windows(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
+                                std::uint32_t input_bytes, const std::uint32_t* first_rows,
+                                std::uint32_t row_bytes) {
+  require(num_multiprocessors > 0, "windows are dealt to one multiprocessor or more");
+  const Dealer dealer(pass, num_warps, input_bytes);
+  std::vector<double> of_rows;
+  for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
+    of_rows.push_back((first_rows[w + 1] - first_rows[w]) * (row_bytes / kStepBytes));
+  BlockShares result = dealer.deal_whole(num_multiprocessors * (kMostWarps / num_warps), of_rows);
   for (WindowShare& share : result.shares) dealer.split_among_warps(share);
   return result;
 }

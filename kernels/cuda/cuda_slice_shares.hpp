@@ -1,5 +1,6 @@
 // Deals the slices of a pass to the warps of a device: runs of slices of about equal cost. A block takes
-// whole windows, or one of the equal parts of a window that is too much for it. Host code.
+// whole windows, or, but for share_whole_windows, one of the equal parts of a window that is too much for it.
+// Host code.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -39,5 +40,12 @@ struct BlockShares {
 /// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window.
 BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes);
+
+/// The same, but windows stay whole, and blocks are as many as run at once: the costliest windows go first,
+/// each to the block that has least to do. Window w has the rows [first_rows[w], first_rows[w + 1]), host
+/// memory, each of which costs besides as much as moving row_bytes. Windows without slices are left out.
+BlockShares share_whole_windows(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
+                                std::uint32_t input_bytes, const std::uint32_t* first_rows,
+                                std::uint32_t row_bytes);
 
 }  // namespace tessera::cuda

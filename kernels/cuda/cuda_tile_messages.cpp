@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/bin_rows.hpp"
+#include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/device_exchange.hpp"
 #include "kernels/cuda/device_memory.hpp"
@@ -18,18 +20,29 @@ namespace {
 template <class S>
 class DeviceShares {
  public:
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors) {
-    for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
-      largest_window_ = std::max(largest_window_, pass.windows[w].size);
-    const BlockShares dealt =
-        share_slices(pass, num_multiprocessors, threads_for<S>(largest_window_) / 32, sizeof(S));
-    num_blocks_ = dealt.num_blocks();
-    shares_ = on_device(std::span<const WindowShare>(dealt.shares));
-    first_of_block_ = on_device(std::span<const std::uint32_t>(dealt.first_of_block));
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors) : DeviceShares(pass) {
+    take(share_slices(pass, num_multiprocessors, num_warps(), sizeof(S)));
+  }
+  /// Of whole windows; each of their rows, which begin at first_rows, costs an update as much as moving
+  /// kRowBytes: about twice what is moved.
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const std::uint32_t* first_rows)
+      : DeviceShares(pass) {
+    constexpr std::uint32_t kRowBytes = 10 * sizeof(S);
+    take(share_whole_windows(pass, num_multiprocessors, num_warps(), sizeof(S), first_rows, kRowBytes));
   }
   SliceShares view() const { return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_}; }
 
  private:
+  explicit DeviceShares(const PassOutline& pass) {
+    for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
+      largest_window_ = std::max(largest_window_, pass.windows[w].size);
+  }
+  unsigned num_warps() const { return threads_for<S>(largest_window_) / 32; }
+  void take(const BlockShares& dealt) {
+    num_blocks_ = dealt.num_blocks();
+    shares_ = on_device(std::span<const WindowShare>(dealt.shares));
+    first_of_block_ = on_device(std::span<const std::uint32_t>(dealt.first_of_block));
+  }
   Buffer<WindowShare> shares_;
   Buffer<std::uint32_t> first_of_block_;
   std::uint32_t num_blocks_ = 0;
@@ -52,6 +65,8 @@ class HostOutline {
         num_words_(device.words.size()),
         num_windows_(device.num_windows()) {}
   std::uint64_t num_windows() const { return num_windows_; }
+  std::span<const Window> windows() const { return windows_.span(); }
+  std::span<const Slice> slices() const { return slices_.span(); }
   PassOutline of(std::uint64_t first_window, std::uint64_t end_window) const {
     return {windows_.data(), first_window, end_window, slices_.data(), slices_.size(), num_words_};
   }
@@ -63,11 +78,13 @@ class HostOutline {
 };
 
 template <class S>
-class DeviceTileMessages : public Matrix<S> {
+class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
  public:
   DeviceTileMessages(TileMessages<S> matrix, unsigned num_multiprocessors,
                      std::shared_ptr<Exchange<S>> exchange)
-      : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)), matrix_(std::move(matrix)) {
+      : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
+        matrix_(std::move(matrix)),
+        num_multiprocessors_(num_multiprocessors) {
     const HostOutline tiles(matrix_.tiles), bins(matrix_.bins);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
@@ -85,15 +102,49 @@ class DeviceTileMessages : public Matrix<S> {
   RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
 
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
-    prepare(x, y, num_vectors);
+    prepare(x, num_vectors);
     const ProfileRange range("product");
     if (num_vectors > 1) return apply_each(x, y, num_vectors);
     send(x);
     add(y, 1, 0);
   }
 
+  bool prepare_to_end_with_updates() const override {
+    if (can_end_.has_value()) return *can_end_;
+    can_end_ = false;
+    constexpr std::uint64_t kMostRows = std::uint64_t{1} << 31;  // numbers of rows go past the end by a grid
+    if (matrix_.num_products == 0 || matrix_.num_rows > kMostRows) return false;
+    const HostOutline bins(matrix_.bins);
+    BinRows rows = find_bin_rows(matrix_, bins.windows(), bins.slices());
+    // A bin is done by one block. Rows without messages may lie together; then updates by themselves pay.
+    constexpr std::uint64_t kFewRows = 65536, kBlocksShare = 4;
+    if (rows.largest > std::max(kFewRows, kBlocksShare * matrix_.num_rows / num_multiprocessors_))
+      return false;
+    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_,
+                           on_host(rows.first_rows).data());
+    bin_rows_ = std::move(rows);
+    can_end_ = true;
+    return true;
+  }
+  void begin_for_update(const Buffer<S>& x) const override {
+    prepare(x, 1);
+    const ProfileRange range("product");
+    send(x);
+  }
+  void end_with_update(const EndingUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
+                       bool squares, const SumsOutbox& box) const override {
+    require(can_end_ == true && messages_.size() >= matrix_.num_messages, "a product was begun");
+    require(vectors.num_rows <= matrix_.num_rows &&
+                (update.restart_row == kNoVertex || update.restart_row < matrix_.num_rows),
+            "an update of rows of this matrix");
+    const ProfileRange range("update");
+    const EndingBins<S> bins{matrix_.bins.view(), ending_shares_->view(), bin_rows_.first_messages.data(),
+                             bin_rows_.first_rows.data(), matrix_.row_positions.data()};
+    cuda::end_with_update(bins, messages_.data(), update, vectors, bound, squares, box);
+  }
+
   std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
-    prepare(x, y, 1);
+    prepare(x, 1);
     const auto both = [&] {
       send(x);
       add(y, 1, 0);
@@ -108,9 +159,8 @@ class DeviceTileMessages : public Matrix<S> {
  private:
   std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
 
-  void prepare(const Buffer<S>& x, const Buffer<double>& y, unsigned num_vectors) const {
+  void prepare(const Buffer<S>& x, unsigned num_vectors) const {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
-    require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
     const std::uint64_t taken = num_vectors > 1 ? matrix_.num_slots : 0;
     if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken) return;
     if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
@@ -124,6 +174,7 @@ class DeviceTileMessages : public Matrix<S> {
     }
   }
   void add(Buffer<double>& y, unsigned num_vectors, unsigned q) const {
+    require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
     add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors, q);
   }
   /// A window of several vectors would hold too few columns: they go one after the other.
@@ -142,6 +193,10 @@ class DeviceTileMessages : public Matrix<S> {
   TileMessages<S> matrix_;
   std::vector<DeviceShares<S>> tile_shares_;
   std::optional<DeviceShares<S>> bin_shares_;
+  unsigned num_multiprocessors_;
+  mutable std::optional<bool> can_end_;  // in updates; once asked for
+  mutable BinRows bin_rows_;
+  mutable std::optional<DeviceShares<S>> ending_shares_;
   mutable Buffer<S> messages_;
   mutable Buffer<S> vector_;  // one of a block
 };

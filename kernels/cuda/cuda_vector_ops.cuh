@@ -31,11 +31,11 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
 
 /// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
 /// atomics of many threads on one word of shared memory wait for each other.
-__device__ inline void reduce(const ThreadSums& own, const SumsOutbox& box) {
+__device__ inline void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box) {
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps];
   Limb words[kSumWords];
-  own.to_words(words);
+  own.to_words(bound, words);
 #pragma unroll
   for (unsigned place = 0; place < kSumWords; ++place) {
     for (unsigned distance = 16; distance > 0; distance /= 2)
@@ -104,14 +104,13 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       double value = update.link * y[j];
       if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
       const S stored = static_cast<S>(value + update.constant);
-      sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
-      sums.total.add(bound, static_cast<double>(stored));
-      if (scale[j] == S{0}) sums.dangling.add(bound, static_cast<double>(stored));
+      sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old[j]),
+                    scale[j] == S{0});
       v.score[i] = stored;
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, box);
+  reduce(sums, bound, box);
 }
 
 /// Rows that a thread has under way.
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   Limb words[kSumWords];
-  sums.to_words(words);
+  sums.to_words(bound, words);
 #pragma unroll
   for (unsigned place = 0; place < kSumWords; ++place) {
     for (unsigned distance = 16; distance >= kWalkVectors; distance /= 2)
@@ -180,7 +179,7 @@ __global__ void __launch_bounds__(kThreads)
     sums.total.add(bound, squares ? value * value : value);
     sums.change_max = fmax(sums.change_max, fabs(value));
   }
-  reduce(sums, box);
+  reduce(sums, bound, box);
 }
 
 }  // namespace tessera::cuda

@@ -1,84 +1,19 @@
 // A device's backend against the CPU's: the same bits from every operation, on the same matrix packed for
 // the device. Skips, visibly, where no device answers.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <numeric>
-#include <random>
-
-#include "engine/spmv_plan.hpp"
-#include "engine/tile_composite_builder.hpp"
-#include "engine/tile_messages_builder.hpp"
-#include "kernels/backend.hpp"
 #include "kernels/base/error.hpp"
-#include "tests/support/backends.hpp"
-#include "tests/support/random_matrix.hpp"
+#include "tests/support/device_case.hpp"
 
 namespace tessera {
 namespace {
 
+using test::DeviceBackend;
+using test::limbs;
+using test::pack;
+using test::Precisions;
 using test::random_matrix;
+using test::random_values;
+using test::random_x;
 using test::RandomMatrix;
-
-template <class T>
-std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> uniform(low, 1);
-  std::vector<T> values(size);
-  for (T& value : values) value = static_cast<T>(uniform(engine));
-  return values;
-}
-
-template <class S>
-class DeviceBackend : public testing::Test {
- protected:
-  void SetUp() override {
-    if (test::usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
-    cpu_ = make_backend<S>("cpu");
-    device_ = make_backend<S>(test::usable_backends().back());
-  }
-  template <class T>
-  static Buffer<T> put(Backend<S>& backend, const std::vector<T>& host) {
-    auto buffer = backend.template allocate<T>(host.size());
-    backend.upload(host.data(), buffer.data(), buffer.size_bytes());
-    return buffer;
-  }
-  template <class T>
-  static std::vector<T> get(Backend<S>& backend, const Buffer<T>& buffer) {
-    std::vector<T> host(buffer.size());
-    backend.download(buffer.data(), host.data(), buffer.size_bytes());
-    return host;
-  }
-  /// Runs `work` on both backends and expects the same answer.
-  template <class Work>
-  void expect_same(const Work& work) {
-    EXPECT_EQ(work(*cpu_), work(*device_));
-  }
-  std::unique_ptr<Backend<S>> cpu_, device_;
-};
-
-/// VectorSums in a form that can be compared and printed.
-std::vector<std::vector<std::int64_t>> limbs(const VectorSums& sums) {
-  std::int64_t largest = 0;
-  static_assert(sizeof largest == sizeof sums.change_max);
-  std::memcpy(&largest, &sums.change_max, sizeof largest);
-  return {{std::begin(sums.change_l1.limbs), std::end(sums.change_l1.limbs)},
-          {std::begin(sums.change_squares.limbs), std::end(sums.change_squares.limbs)},
-          {std::begin(sums.total.limbs), std::end(sums.total.limbs)},
-          {std::begin(sums.dangling.limbs), std::end(sums.dangling.limbs)},
-          {largest}};
-}
-
-/// A vector for `columns`, 0 in the slots that padding points to.
-template <class S>
-std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
-  std::vector<S> x = random_values<S>(columns.num_slots * num_vectors, 5);
-  for (const Tile& tile : columns.tiles)
-    std::fill_n(x.begin() + static_cast<std::ptrdiff_t>((tile.first_slot + tile.num_columns) * num_vectors),
-                num_vectors, S{0});
-  return x;
-}
 
 /// 0 where a row has no elements, which a product may leave alone.
 std::vector<double> poisoned_y(const RandomMatrix& a, unsigned num_vectors) {
@@ -128,7 +63,6 @@ struct PlacedRows {
   RowPlaces places;
 };
 
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceBackend, Precisions);
 
 struct ProductShape {
@@ -137,20 +71,6 @@ struct ProductShape {
   bool weighted;
   std::uint32_t tile_columns, bin_messages;
 };
-
-template <class S>
-std::unique_ptr<Matrix<S>> pack(Backend<S>& backend, const RandomMatrix& a, KernelKind kind,
-                                const ColumnOrder& columns, const TilingLimits& limits,
-                                std::uint32_t bin_messages) {
-  std::vector<VertexId> rows(a.num_rows);
-  std::iota(rows.begin(), rows.end(), VertexId{0});
-  if (kind == KernelKind::tile_composite)
-    return backend.make_matrix(
-        build_tile_composite<S>(a.view(), rows, columns, limits, default_perf_table()));
-  if (kind == KernelKind::csr) return backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
-  return backend.make_matrix(build_tile_messages<S>(a.view(), rows, columns, {.most_messages = bin_messages}),
-                             nullptr);
-}
 
 template <class S>
 class DeviceProducts : public DeviceBackend<S> {

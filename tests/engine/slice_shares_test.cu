@@ -94,6 +94,53 @@ TEST(SliceShares, OneLargeWindowGoesToAllMultiprocessors) {
   EXPECT_EQ(dealt.num_blocks() % 10, 0u);
 }
 
+TEST(SliceShares, WholeWindowsGoToTheBlockWithLeastToDo) {
+  for (const std::uint32_t row_bytes : {0u, 22u}) {
+    const std::uint64_t begin = row_bytes == 0 ? 0 : 7;  // a part of the windows will do
+    Pass pass;
+    std::vector<std::uint32_t> first_rows{0};
+    std::vector<double> costs;  // bytes of words and rows: windows have none here
+    for (std::uint64_t w = 0; w < 60; ++w) {
+      const std::uint32_t rows = w % 5 == 0 ? 0 : static_cast<std::uint32_t>(40 * w);
+      pass.windows.push_back({.first_in = w, .first_slice = pass.slices.size(), .size = 0});
+      for (std::uint32_t i = 0; i < rows / 40; ++i, pass.num_words += 256)
+        pass.slices.push_back({.first_word = pass.num_words, .num_words = 1, .num_rows = 256});
+      first_rows.push_back(first_rows.back() + rows);
+      costs.push_back(rows / 40 * 17.0 * 128 + rows * row_bytes);
+    }
+    pass.windows.push_back({.first_slice = pass.slices.size()});
+    const BlockShares dealt =
+        share_whole_windows(pass.outline(begin, 60), 5, 16, 4, first_rows.data(), row_bytes);
+    ASSERT_EQ(dealt.num_blocks(), 10u);
+    std::vector<int> times(60, 0);
+    std::vector<double> of_block;
+    for (std::uint32_t b = 0; b < dealt.num_blocks(); ++b) {
+      of_block.push_back(0);
+      for (std::uint32_t i = dealt.first_of_block[b]; i < dealt.first_of_block[b + 1]; ++i) {
+        const WindowShare& share = dealt.shares[i];
+        ++times[share.window];
+        of_block.back() += costs[share.window];
+        EXPECT_EQ(share.first_slice[0], pass.windows[share.window].first_slice);
+        EXPECT_EQ(share.first_slice[16], pass.windows[share.window + 1].first_slice);
+      }
+    }
+    for (std::size_t w = 0; w < 60; ++w) EXPECT_EQ(times[w], w < begin || w % 5 == 0 ? 0 : 1) << w;
+    // Before its last window no block had more than another has in the end.
+    const double least = *std::min_element(of_block.begin(), of_block.end());
+    for (std::uint32_t b = 0; b < dealt.num_blocks(); ++b)
+      EXPECT_LE(of_block[b] - costs[dealt.shares[dealt.first_of_block[b + 1] - 1].window], least);
+  }
+}
+
+TEST(SliceShares, FewWholeWindowsHaveABlockEach) {
+  Pass pass;
+  pass.windows = {Window{.size = 10}, Window{.first_slice = 1}};
+  pass.slices = {Slice{.num_words = 1, .num_rows = 32}};
+  pass.num_words = 32;
+  const std::uint32_t first_rows[] = {0, 32};
+  EXPECT_EQ(share_whole_windows(pass.outline(0, 1), 5, 32, 4, first_rows, 22).num_blocks(), 1u);
+}
+
 TEST(SliceShares, NothingToDealGivesNoBlocks) {
   Pass pass;
   pass.windows = {Window{.size = 10}, Window{}};

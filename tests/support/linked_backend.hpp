@@ -95,7 +95,8 @@ inline Buffer<double> in_row_order(const Buffer<double>& y, const RowPlaces& pla
   return rows;
 }
 
-/// A product that waits for its inputs and, with positions, leaves its rows where they say, as on a device.
+/// A product that waits for its inputs and, with positions, leaves its rows where they say, as on a device,
+/// and may end in an update.
 template <class S>
 class LinkedMatrix : public Matrix<S> {
  public:
@@ -121,6 +122,15 @@ class LinkedMatrix : public Matrix<S> {
       if (const VertexId place = positions_[i / num_vectors]; place != kNoVertex)
         y[std::uint64_t{place} * num_vectors + i % num_vectors] = rows[i];
   }
+  bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
+  void begin_for_update(const Buffer<S>& x) const override {
+    begun_ = Buffer<double>(num_products_);
+    std::fill(begun_.begin(), begun_.end(), std::numeric_limits<double>::quiet_NaN());
+    apply(x, begun_, 1);
+  }
+  const Buffer<double>& begun() const { return begun_; }
+
+  bool ends_with_updates = true;
 
  private:
   std::unique_ptr<Matrix<S>> matrix_;
@@ -128,6 +138,7 @@ class LinkedMatrix : public Matrix<S> {
   bool mixes_rows_ = false;
   Buffer<VertexId> positions_;
   std::uint64_t num_products_ = 0;
+  mutable Buffer<double> begun_;
 };
 
 template <class S>
@@ -166,8 +177,10 @@ class LinkedBackend : public Backend<S> {
       return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange));
     Buffer<VertexId> positions = m.row_positions.clone();
     const std::uint64_t num_products = m.num_products;
-    return std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr), std::move(exchange),
-                                             std::move(positions), num_products);
+    auto matrix = std::make_unique<LinkedMatrix<S>>(cpu_->make_matrix(std::move(m), nullptr),
+                                                    std::move(exchange), std::move(positions), num_products);
+    matrix->ends_with_updates = ends_with_updates;
+    return matrix;
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
     return with_latest(cpu_->make_matrix(std::move(m)));
@@ -189,6 +202,17 @@ class LinkedBackend : public Backend<S> {
     const Buffer<double> sums = in_row_order(y, places, walk.size() / k, k);
     return cpu_->walk_update(c, restart, sums, {}, rows, k, bound, squares, walk);
   }
+  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
+                              const ExactScale& bound, bool squares, Buffer<S>& score,
+                              const InputTarget<S>& next) override {
+    ++num_ended;
+    const auto& product = dynamic_cast<const LinkedMatrix<S>&>(matrix);
+    Buffer<S> restart(score.size());
+    std::fill(restart.begin(), restart.end(), S{0});
+    if (update.restart_row != kNoVertex) restart[update.restart_row] = S{1};
+    return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
+                       product.begun(), product.row_places(), restart, scale, bound, squares, score, next);
+  }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu_->norm_sums(y, squares, bound);
   }
@@ -207,6 +231,9 @@ class LinkedBackend : public Backend<S> {
     cpu_->multiply_elements(a, b, out);
   }
   void synchronize() override { cpu_->synchronize(); }
+
+  bool ends_with_updates = true;  ///< products of tile-messages can, which are made from now on
+  int num_ended = 0;              ///< products
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

@@ -1,0 +1,200 @@
+#include "kernels/cuda/cuda_end_update.hpp"
+
+#include "kernels/cuda/bin_rows.hpp"
+#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/shared_memory_limit.hpp"
+#include "kernels/cuda/slice_sums.cuh"
+
+namespace tessera::cuda {
+namespace {
+
+/// The new score of the row whose sum is entry `place` of the product goes where its first message was.
+template <class S>
+struct ScoreStore {
+  EndingUpdate update;
+  VertexId restart_place;
+  S* window;
+  template <class T>
+  __device__ void operator()(std::uint32_t place, T sum, std::uint32_t first) const {
+    const double added = place == restart_place ? update.constant + update.restart : update.constant;
+    window[first] = static_cast<S>(update.link * static_cast<double>(sum) + added);
+  }
+};
+
+/// What a warp adds up over all of its bins, a word in every second lane: the sums of a thread would take the
+/// registers that slices need.
+class WarpSums {
+ public:
+  /// All lanes call.
+  __device__ void take(const ThreadSums& own, const ExactScale& bound) {
+    static_assert(kSumWords == 16);
+    Limb words[kSumWords];
+    own.to_words(bound, words);
+    words[kSumWords - 1] = 0;
+    change_max_ = fmax(change_max_, own.change_max);
+    keep_half<8>(words);
+    keep_half<4>(words);
+    keep_half<2>(words);
+    keep_half<1>(words);
+    word_ += words[0] + __shfl_xor_sync(0xffffffffu, words[0], 1);
+  }
+
+  /// Adds those of all warps of the block to device memory; all threads call. of_warp: shared memory that
+  /// nothing else uses any more, kSumWords words a warp.
+  template <unsigned kThreads>
+  __device__ void reduce(Limb* of_warp, const SumsOutbox& box) {
+    constexpr unsigned kWarps = kThreads / kWarp;
+    const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, place = lane / 2;
+    auto largest = static_cast<Limb>(__double_as_longlong(change_max_));
+    for (unsigned distance = kWarp / 2; distance > 0; distance /= 2)
+      largest = combined(kSumWords - 1, largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+    if (lane % 2 == 0) of_warp[place * kWarps + warp] = place == kSumWords - 1 ? largest : word_;
+    __syncthreads();
+    if (threadIdx.x < kSumWords) {
+      Limb word = 0;
+      for (unsigned w = 0; w < kWarps; ++w)
+        word = combined(threadIdx.x, word, of_warp[threadIdx.x * kWarps + w]);
+      add_word(threadIdx.x, word, box.sums);
+    }
+    send_if_last(box, threadIdx.x, kThreads);
+  }
+
+ private:
+  /// Of twice kHalf words a lane keeps half, with what its partner had of these.
+  template <unsigned kHalf>
+  __device__ static void keep_half(Limb (&words)[kSumWords]) {
+    const bool upper = (threadIdx.x & 2 * kHalf) != 0;
+#pragma unroll
+    for (unsigned k = 0; k < kHalf; ++k) {
+      const Limb given = upper ? words[k] : words[k + kHalf];
+      words[k] = (upper ? words[k + kHalf] : words[k]) + __shfl_xor_sync(0xffffffffu, given, 2 * kHalf);
+    }
+  }
+
+  Limb word_ = 0;
+  double change_max_ = 0;
+};
+
+template <class S>
+struct EndArgs {
+  EndingBins<S> bins;
+  const S* messages;
+  EndingUpdate update;
+  RankVectors<S> v;
+  ExactScale bound;
+  SumsOutbox box;
+};
+
+/// What an update reads of one row.
+template <class S>
+struct RowBefore {
+  S score, scale;
+  VertexId slot;
+  std::uint16_t first_message;
+
+  __device__ RowBefore() {}
+  /// Of a row below `end`, else of none.
+  __device__ RowBefore(const EndArgs<S>& args, std::uint32_t row, std::uint32_t end, bool has_messages) {
+    const RankVectors<S>& v = args.v;
+    if (row >= end) return;
+    first_message = has_messages ? args.bins.first_messages[row] : kNoMessage;
+    score = v.score[row];
+    scale = v.scale == nullptr ? S{1} : v.scale[row];
+    slot = v.slots == nullptr || row >= v.num_out ? row : v.slots[row];
+  }
+};
+
+/// Rows row, row + step, ... below `end`; window null: rows without messages.
+template <bool kSquares, class S>
+__device__ void update_rows(const EndArgs<S>& args, std::uint32_t row, std::uint32_t end, std::uint32_t step,
+                            const S* window, WarpSums& all) {
+  constexpr unsigned kRows = 2;  // more would take registers from the slices
+  const RankVectors<S>& v = args.v;
+  const EndingUpdate& update = args.update;
+  ThreadSums sums;
+  RowBefore<S> now[kRows];
+#pragma unroll
+  for (unsigned j = 0; j < kRows; ++j) now[j] = {args, row + j * step, end, window != nullptr};
+  while (row < end) {
+    // The next rows are on their way while these are worked on.
+    RowBefore<S> next[kRows];
+#pragma unroll
+    for (unsigned j = 0; j < kRows; ++j) next[j] = {args, row + (kRows + j) * step, end, window != nullptr};
+#pragma unroll
+    for (unsigned j = 0; j < kRows; ++j, row += step) {
+      if (row >= end) continue;
+      const RowBefore<S>& before = now[j];
+      const double added = row == update.restart_row ? update.constant + update.restart : update.constant;
+      const S stored = before.first_message == kNoMessage ? static_cast<S>(update.link * 0.0 + added)
+                                                          : window[before.first_message];
+      sums.add_rank(args.bound, kSquares, static_cast<double>(stored), static_cast<double>(before.score),
+                    before.scale == S{0});
+      v.score[row] = stored;
+      if (row < v.num_out) v.out[before.slot] = stored * before.scale;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];
+  }
+  __syncwarp();
+  all.take(sums, args.bound);
+}
+
+template <bool kSquares, unsigned kThreads, class S>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  S* window = shared_window<kThreads, S>(shared);
+  const PassArgs<S> pass{args.bins.bins, args.bins.shares.shares, args.bins.shares.first_of_block,
+                         args.messages};
+  const std::uint32_t first_share = pass.first_of_block[blockIdx.x],
+                      end_share = pass.first_of_block[blockIdx.x + 1];
+  let_next_kernel_begin();
+  const VertexId row = args.update.restart_row;
+  const ScoreStore<S> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
+  WarpSums sums;
+  const auto num_rows = static_cast<std::uint32_t>(args.v.num_rows);
+  for (std::uint32_t i = first_share; i < end_share; ++i) {
+    const std::uint32_t* rows = args.bins.first_rows + pass.shares[i].window;
+    const std::uint32_t first = rows[0], end = min(rows[1], num_rows);
+    run_share<false, kThreads>(pass, i, first_share, end_share, shared, store);
+    __syncthreads();  // the scores of the bin are there
+    update_rows<kSquares>(args, first + threadIdx.x, end, kThreads, window, sums);
+  }
+  const std::uint32_t behind = args.bins.first_rows[args.bins.bins.num_windows];
+  if (behind < num_rows)
+    update_rows<kSquares>(args, behind + blockIdx.x * kThreads + threadIdx.x, num_rows, gridDim.x * kThreads,
+                          static_cast<const S*>(nullptr), sums);
+  __pipeline_wait_prior(0);
+  __syncthreads();  // nobody uses the window or a ring any more
+  sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
+}
+
+template <bool kSquares, unsigned kThreads, class S>
+void launch(const EndArgs<S>& args) {
+  const SliceShares& shares = args.bins.shares;
+  const std::size_t bytes = shared_bytes<kThreads, S>(shares.largest_window);
+  allow_shared_bytes<end_kernel<kSquares, kThreads, S>>(bytes);
+  launch_early(end_kernel<kSquares, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+}
+
+}  // namespace
+
+template <class S>
+void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingUpdate& update,
+                     const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
+                     const SumsOutbox& box) {
+  const EndArgs<S> args{bins, messages, update, vectors, bound, box};
+  const bool large = threads_for<S>(bins.shares.largest_window) == 1024;
+  if (squares)
+    large ? launch<true, 1024>(args) : launch<true, 512>(args);
+  else
+    large ? launch<false, 1024>(args) : launch<false, 512>(args);
+}
+
+#define TESSERA_INSTANTIATE(S)                                                                              \
+  template void end_with_update(const EndingBins<S>&, const S*, const EndingUpdate&, const RankVectors<S>&, \
+                                const ExactScale&, bool, const SumsOutbox&);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::cuda

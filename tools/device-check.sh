@@ -100,16 +100,16 @@ for scale in ${SCALES-20 22 24}; do
   done
 done
 set -f  # the stars in FILES are no patterns
+bench() { # OUTPUT PROGRAM WORDS...: nothing to measure is no failure
+  [[ $# -eq 2 ]] || "$build/bin/$2" "${@:3}" >"$work/$1.jsonl" || status=1
+}
 # shellcheck disable=SC2086  # lists
-"$build/bin/spmv_bench" ${SCALES-20 22 24} ${FILES-} >"$work/spmv.jsonl" || status=1
-# shellcheck disable=SC2086  # a list
-"$build/bin/ranking_bench" ${RANKINGS-22} >"$work/ranking.jsonl" || status=1
-# shellcheck disable=SC2086  # a list
-"$build/bin/prepare_bench" ${PREPARE-22} >"$work/prepare.jsonl" || status=1
-if [[ -n ${FORMATS-} ]]; then
-  # shellcheck disable=SC2086  # a list
-  "$build/bin/format_bench" --backend cuda $FORMATS >"$work/formats.jsonl" || status=1
-fi
+{
+  bench spmv spmv_bench ${SCALES-20 22 24} ${FILES-}
+  bench ranking ranking_bench ${RANKINGS-22}
+  bench prepare prepare_bench ${PREPARE-22}
+  [[ -z ${FORMATS-} ]] || bench formats format_bench --backend cuda $FORMATS
+}
 set +f
 grep -qx fail "$work"/*.result 2>/dev/null && status=1
 exit "$status"

@@ -112,7 +112,7 @@ class DeviceTune {
  private:
   template <class S>
   void measure_tiles(const Graph& graph, OrderRequest order, Backend<S>& backend) {
-    const OperatorOptions how{.kernel = KernelKind::tile_messages, .order = order};
+    const OperatorOptions how{.kernel = KernelKind::tile_messages, .order = order, .for_updates = false};
     const auto op = SpmvOperator<S>::in_edges(graph, how, backend, comm_);
     const std::vector<PartTime> parts = op.time_parts(options_.repeats);
     constexpr double kLeastShare = 0.02;  // a smaller difference of two times is mostly their scatter

@@ -70,7 +70,8 @@ class TiledProduct : public MatrixProduct<S> {
     std::vector<VertexId> rows(num_rows_);
     std::iota(rows.begin(), rows.end(), VertexId{0});
     if (messages) {
-      auto form = build_tile_messages<S>(matrix, rows, columns_, limits.bins_for(matrix.num_nonzeros()));
+      auto form =
+          build_tile_messages<S>(matrix, rows, columns_, limits.bins_for(matrix.num_nonzeros(), false));
       take(form.stats, backend.make_matrix(std::move(form), nullptr));
     } else {
       auto form = build_tile_composite<S>(matrix, rows, columns_, limits, default_perf_table());

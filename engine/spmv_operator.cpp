@@ -8,6 +8,15 @@
 #include "kernels/base/error.hpp"
 
 namespace tessera {
+namespace {
+
+/// HITS scales a product by its norm before anything is updated.
+OperatorOptions for_products(OperatorOptions options) {
+  options.for_updates = false;
+  return options;
+}
+
+}  // namespace
 
 template <class S>
 SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOptions& options,
@@ -25,7 +34,8 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               const OperatorOptions& options,
                                                                               Backend<S>& backend,
                                                                               Communicator& comm) {
-  const OperatorBuilder<S> builder{options, backend, comm};
+  const OperatorOptions how = for_products(options);
+  const OperatorBuilder<S> builder{how, backend, comm};
   const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
   // The spaces are shared, so both products go by one plan.
   const SpmvPlan plan = builder.plan(graph, in, out);
@@ -44,7 +54,8 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   if (graph.num_vertices > kMaxVertices / 2)
     throw ResourceError(
         "the block form of HITS doubles the vertices past the limit; use --update alternating");
-  const OperatorBuilder<S> builder{options, backend, comm};
+  const OperatorOptions how = for_products(options);
+  const OperatorBuilder<S> builder{how, backend, comm};
   // Row v (authority) reads the hubs that point to v: in-degree; row n + u reads what u points to:
   // out-degree. Column v is read by the hubs that point to v: in-degree again; column n + u: out-degree.
   std::vector<std::uint64_t> lengths = in_degrees(graph, comm);

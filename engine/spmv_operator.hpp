@@ -37,6 +37,9 @@ struct OperatorOptions {
   unsigned num_vectors = 1;                      ///< that most products will have
   /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
   std::optional<SpmvPlan> plan = std::nullopt;
+  /// in_edges: tile-messages is laid out for products that end in updates, where a device can do that; false:
+  /// for products by themselves, which are up to 9 % faster then.
+  bool for_updates = true;
 };
 
 template <class S>

@@ -6,6 +6,7 @@
 // rows. With num_vectors = k > 1, vectors are blocks with k adjacent numbers a row (row-major).
 // Reductions are exact (kernels/base/exact_sum.hpp) and cover this rank's rows only.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -36,11 +37,14 @@ struct TilingLimits {
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
 
-  BinLimits bins_for(EdgeOffset num_nonzeros) const {
-    if (num_nonzeros >= bin_nonzeros) return bins;
-    return {.most_messages = bins.most_messages < 2 ? 1 : bins.most_messages / 2,
-            .at_once = 2 * bins.at_once,
-            .least_messages = bins.least_messages};
+  /// for_updates: of products that end in updates (Backend::end_with_update), where rows have a cost.
+  BinLimits bins_for(EdgeOffset num_nonzeros, bool for_updates) const {
+    BinLimits limits = bins;
+    if (!for_updates) limits.row_messages = 0;
+    if (num_nonzeros >= bin_nonzeros) return limits;
+    limits.most_messages = std::max(limits.most_messages / 2, 1u);
+    limits.at_once *= 2;
+    return limits;
   }
 };
 

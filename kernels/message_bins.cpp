@@ -9,9 +9,6 @@
 namespace tessera {
 namespace {
 
-/// What a row costs, in messages, in an update that ends a product (kernels/cuda/cuda_end_update.cu). With 2
-/// and 7 a step took as long or up to 1.5 % longer (docs/performance.md).
-constexpr std::uint64_t kRowMessages = 4;
 /// Of so many pieces a bin of mean size is joined.
 constexpr std::uint64_t kPiecesOfBin = 16;
 
@@ -51,14 +48,14 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
 /// Joins pieces that follow each other: up to `most_cost` in messages and rows, and most_messages.
 class PieceJoiner {
  public:
-  PieceJoiner(std::vector<BinEdge> pieces, std::uint64_t most_messages)
-      : pieces_(std::move(pieces)), most_messages_(most_messages), cost_before_{0} {
+  PieceJoiner(std::vector<BinEdge> pieces, const BinLimits& limits)
+      : pieces_(std::move(pieces)), most_messages_(limits.most_messages), cost_before_{0} {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
     for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
       const std::uint64_t messages = pieces_[i + 1].messages_before - pieces_[i].messages_before,
                           rows = std::min(pieces_[i + 1].row - pieces_[i].row, kRowsOfMessage * messages);
-      cost_before_.push_back(cost_before_.back() + messages + kRowMessages * rows);
+      cost_before_.push_back(cost_before_.back() + messages + limits.row_messages * rows);
     }
   }
   std::vector<BinEdge> join(std::uint64_t most_cost) const {
@@ -112,7 +109,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   for (;;) {
     const PieceJoiner joiner(
         split_too_large(cut_pieces(num_bins * kPiecesOfBin, num_messages, find), limits.most_messages, find),
-        limits.most_messages);
+        limits);
     std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
       edges.back() = {num_rows, num_messages};

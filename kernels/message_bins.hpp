@@ -11,6 +11,7 @@ struct BinLimits {
   std::uint32_t most_messages = 65535;  ///< of a bin, at most 65,535
   std::uint32_t at_once = 1;            ///< bins that a device works on at the same time
   std::uint32_t least_messages = 1;     ///< a bin that is worth its own work
+  std::uint32_t row_messages = 0;       ///< what a row costs beside its messages, in messages
 };
 
 /// Where one bin ends and the next begins.
@@ -23,7 +24,7 @@ struct BinEdge {
 using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)>;
 
 /// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any. They
-/// cost about the same, a row as much as four messages: in as few bins as most_messages allows, and up to as
+/// cost about the same: in as few bins as most_messages allows, and up to as
 /// many more as make a multiple of at_once, or a few beyond where long rows leave bins with room to spare.
 /// longest_row: messages of the row that sends most. Throws ResourceError when these are more than
 /// most_messages.

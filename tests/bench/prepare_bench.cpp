@@ -90,7 +90,8 @@ void measure(int scale) {
   const DeviceEdges given = send(edges);
   const Graph graph = build_graph(std::move(edges), {}, *comm);
   const auto backend = make_backend<float>("cuda");
-  OperatorOptions how{.kernel = KernelKind::tile_messages, .order = OrderRequest::by_length};
+  OperatorOptions how{
+      .kernel = KernelKind::tile_messages, .order = OrderRequest::by_length, .for_updates = false};
   how.table.gpu = load_device_rates(*comm);
   Times product;
   {
@@ -111,7 +112,7 @@ void measure(int scale) {
     ready = {};
     ready = cuda::prepare_on_device<float>(csr, {.by_length = true,
                                                  .tile_columns = limits.tile_columns,
-                                                 .bins = limits.bins_for(csr.col_indices.size())});
+                                                 .bins = limits.bins_for(csr.col_indices.size(), false)});
   };
   const Json sorting = time_calls(sort_edges), preparing = time_calls(prepare), both = time_calls([&] {
                                                                                   sort_edges();
@@ -131,9 +132,9 @@ void measure(int scale) {
                {"copy_bytes_per_second", copy_rate()}};
   line["same_as_host"] =
       csr.col_indices.size() == graph.num_edges && same_bytes(csr.col_indices, graph.col_indices) &&
-      is_that_of_the_host(ready, graph,
-                          {.tile_columns = limits.tile_columns, .bins = limits.bins_for(graph.num_edges)},
-                          *comm);
+      is_that_of_the_host(
+          ready, graph,
+          {.tile_columns = limits.tile_columns, .bins = limits.bins_for(graph.num_edges, false)}, *comm);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
   if (!line["same_as_host"].get<bool>()) throw std::runtime_error("the device's build is not the host's");

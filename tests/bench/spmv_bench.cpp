@@ -76,6 +76,7 @@ template <class S>
 Json measure_form(const Graph& graph, OperatorOptions options, const std::vector<double>& expected,
                   Communicator& comm) {
   options.table.gpu = load_device_rates(comm);
+  options.for_updates = false;
   const auto backend = make_backend<S>("cuda");
   auto op = SpmvOperator<S>::in_edges(graph, options, *backend, comm);
   std::vector<double> host_x(graph.num_vertices);

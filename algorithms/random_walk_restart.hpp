@@ -11,7 +11,7 @@ namespace tessera {
 struct RwrOptions {
   double continue_probability = 0.9;  ///< the paper's c, which it calls the restart probability; in [0, 1)
   StopRule stop;
-  unsigned batch_size = 32;  ///< vectors in the block at a time
+  unsigned batch_size = 32;  ///< vectors in the block at a time, at most: one where a device is faster so
   IterationObserver observer;
 };
 

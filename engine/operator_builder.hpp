@@ -170,8 +170,7 @@ struct OperatorBuilder {
   void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
-    const BinLimits bins =
-        backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates && options.num_vectors == 1);
+    const BinLimits bins = backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates);
     if (options.pack_on_device) {
       const auto& tiles = columns.tiles;
       op.matrix_ = backend.pack_messages(

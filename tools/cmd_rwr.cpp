@@ -45,7 +45,7 @@ RwrCommand::RwrCommand()
   options_.text("query-file", "FILE", query_file_, "one label a line");
   options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
                   "probability to walk on instead of restarting (c); the paper calls it restart probability");
-  options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix");
+  options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix, at most");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();

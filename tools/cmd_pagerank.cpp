@@ -101,7 +101,9 @@ int PageRankCommand::run(Session& session) {
     std::vector<double> weights;
     auto op = session.timed("pack", [&] {
       weights = out_weights(graph, session.comm());
-      return SpmvOperator<S>::in_edges(graph, operator_options(session), *backend, session.comm());
+      OperatorOptions how = operator_options(session);
+      how.for_updates = options.personalization.empty();  // with one products do not end in updates
+      return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm());
     });
     release_edges(graph);
     describe<S>(session, {{"in_edges", &op}});

@@ -6,19 +6,11 @@
 #include <omp.h>
 
 #include <cmath>
-#include <random>
+
+#include "tests/support/random_values.hpp"
 
 namespace tessera::test {
 namespace {
-
-template <class T>
-std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> uniform(low, 1);
-  std::vector<T> values(size);
-  for (T& value : values) value = static_cast<T>(uniform(engine));
-  return values;
-}
 
 /// Sums of an update in plain long double.
 struct PlainSums {

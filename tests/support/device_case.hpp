@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include "engine/spmv_plan.hpp"
@@ -15,17 +14,9 @@
 #include "kernels/backend.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random_matrix.hpp"
+#include "tests/support/random_values.hpp"
 
 namespace tessera::test {
-
-template <class T>
-std::vector<T> random_values(std::size_t size, unsigned seed, double low = 0) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> uniform(low, 1);
-  std::vector<T> values(size);
-  for (T& value : values) value = static_cast<T>(uniform(engine));
-  return values;
-}
 
 template <class S>
 class DeviceBackend : public testing::Test {

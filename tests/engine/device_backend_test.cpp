@@ -3,17 +3,8 @@
 #include "kernels/base/error.hpp"
 #include "tests/support/device_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using test::DeviceBackend;
-using test::limbs;
-using test::pack;
-using test::Precisions;
-using test::random_matrix;
-using test::random_values;
-using test::random_x;
-using test::RandomMatrix;
 
 /// 0 where a row has no elements, which a product may leave alone.
 std::vector<double> poisoned_y(const RandomMatrix& a, unsigned num_vectors) {
@@ -279,4 +270,4 @@ TEST(BackendNames, AnUnknownNameListsTheKnownOnes) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -2,17 +2,8 @@
 // where no device answers.
 #include "tests/support/device_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using test::DeviceBackend;
-using test::limbs;
-using test::pack;
-using test::Precisions;
-using test::random_matrix;
-using test::random_values;
-using test::random_x;
-using test::RandomMatrix;
 
 /// A matrix of these row lengths, columns evenly apart.
 RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, std::uint64_t num_cols) {
@@ -135,4 +126,4 @@ TYPED_TEST(DeviceEndingProducts, AreNotForMatricesWhoseRowsOneBlockWouldDo) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -174,14 +174,6 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   restart_rows_ = std::move(rows);
 }
 
-/// One where products can end in updates, on all ranks: then a block, whose vectors go through the matrix one
-/// after the other, would write each of its products.
-template <class S>
-std::size_t walks_at_a_time(const SpmvOperator<S>& op, const RwrOptions& options) {
-  const std::uint64_t cannot = op.prepare_to_end_with_updates() ? 0 : 1;
-  return all_sum(op.comm(), cannot) == 0 ? 1 : options.batch_size;
-}
-
 void check(const RwrOptions& options, std::span<const VertexId> queries, std::uint64_t num_vertices) {
   const double c = options.continue_probability;
   if (!(c >= 0 && c < 1))
@@ -203,7 +195,7 @@ std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const 
   const StopTest checked(options.stop, precision_of<S>());
   const Buffer<S> scale = op.to_local(reciprocals<S>(out_weights, op.num_rows()));
   std::vector<RwrResult> results(queries.size());
-  const std::size_t at_a_time = walks_at_a_time(op, options);
+  const std::size_t at_a_time = op.gains_from_blocks() ? options.batch_size : 1;
   for (std::size_t first = 0; first < queries.size(); first += at_a_time) {
     const std::size_t count = std::min(at_a_time, queries.size() - first);
     WalkBlock<S> block(op, scale, queries.subspan(first, count), options,

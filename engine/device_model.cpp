@@ -71,16 +71,6 @@ double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rat
   return dot(rates.csr, csr_work(work));
 }
 
-double predict_messages_block_seconds(const DeviceWork& work, unsigned num_vectors,
-                                      const DeviceRates& rates) {
-  // One after the other; each is taken out of the block first, and put into it, a sector a number.
-  constexpr double kSectorBytes = 32;
-  const double moved = std::min(kSectorBytes, num_vectors * work.value_bytes) * work.num_columns +
-                       std::min(kSectorBytes, num_vectors * 8.0) * work.num_rows;
-  return num_vectors * (predict_tiles_seconds(work, rates) + predict_bins_seconds(work, rates) +
-                        moved * rates.block.back());
-}
-
 double predict_csr_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates) {
   return dot(rates.block, block_work(work, num_vectors));
 }

@@ -38,8 +38,7 @@ Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vector
 double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates);
 double predict_bins_seconds(const DeviceWork& work, const DeviceRates& rates);
 double predict_device_csr_seconds(const DeviceWork& work, const DeviceRates& rates);
-/// Of one product with num_vectors > 1 vectors.
-double predict_messages_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates);
+/// Of one product with num_vectors > 1 vectors, row by row.
 double predict_csr_block_seconds(const DeviceWork& work, unsigned num_vectors, const DeviceRates& rates);
 
 /// Bytes of the packed form, its messages among them.

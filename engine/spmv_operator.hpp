@@ -105,6 +105,8 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, Buffer<S>& x) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x));
   }
+  /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
+  bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
 

@@ -140,13 +140,11 @@ DeviceWork work_of(std::size_t num_rows, std::size_t num_columns, double num_non
 }
 
 void predict_on_device(const DeviceWork& work, unsigned num_vectors, const DeviceRates& gpu, SpmvPlan& plan) {
-  if (num_vectors > 1) {
-    plan.predicted_tile_seconds = predict_messages_block_seconds(work, num_vectors, gpu);
-    plan.predicted_csr_seconds = predict_csr_block_seconds(work, num_vectors, gpu);
-  } else {
-    plan.predicted_tile_seconds = predict_tiles_seconds(work, gpu) + predict_bins_seconds(work, gpu);
-    plan.predicted_csr_seconds = predict_device_csr_seconds(work, gpu);
-  }
+  // Vectors go through tile-messages one by one.
+  plan.predicted_tile_seconds =
+      num_vectors * (predict_tiles_seconds(work, gpu) + predict_bins_seconds(work, gpu));
+  plan.predicted_csr_seconds = num_vectors > 1 ? predict_csr_block_seconds(work, num_vectors, gpu)
+                                               : predict_device_csr_seconds(work, gpu);
 }
 
 std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits, double gain) {

@@ -71,6 +71,8 @@ class Matrix {
   /// y = A x. x: num_slots * k, its zero slots hold 0. y: an entry for each row, or as row_places() says, k
   /// numbers each; rows without elements may be left as they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
+  /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
+  virtual bool gains_from_blocks() const { return true; }
   /// Whether products of one vector may end in an update (Backend::end_with_update), so that y is never
   /// written. Finds out and prepares what that takes (2 bytes a row), once; no exchange may be under way.
   /// Ranks may differ.

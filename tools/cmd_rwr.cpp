@@ -116,7 +116,7 @@ int RwrCommand::run(Session& session) {
   Graph graph = load(session);
   const std::vector<VertexId> queries = find_all_labels(labels, graph, session.comm());
   const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, queries.size()));
-  const MemoryShape shape{.num_vectors = batch, .num_results = queries.size()};
+  const MemoryShape shape{.batch = batch, .num_results = queries.size()};
   num_vectors_ = batch;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   check_solver_memory(graph, shape, session);

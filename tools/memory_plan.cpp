@@ -40,8 +40,9 @@ double device_packing_bytes(const DeviceWork& work, double packed) {
 
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
                            const MemoryShape& shape) {
-  const std::uint64_t whole_block = shape.num_vectors * value_bytes * (num_ranks > 1 ? 2 : 1);
-  const std::uint64_t own_block = shape.num_vectors * (3 * value_bytes + sizeof(double));
+  const std::uint64_t vectors = checked_mul(shape.num_vectors, shape.batch);
+  const std::uint64_t whole_block = vectors * value_bytes * (num_ranks > 1 ? 2 : 1);
+  const std::uint64_t own_block = vectors * (3 * value_bytes + sizeof(double));
   const std::uint64_t a_vertex = kBytesAVertex * (shape.is_block ? 2 : 1) +
                                  shape.num_matrices * kBytesAVertexAndMatrix + whole_block +
                                  checked_mul(shape.num_results, sizeof(double));
@@ -84,21 +85,19 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .weighted = graph.weighted};
   const double packed =
       plan.kernel == KernelKind::csr ? predict_device_csr_bytes(work) : predict_messages_bytes(work);
-  const std::uint64_t own_row = shape.num_vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
-  const std::uint64_t x = checked_mul(rows, value_bytes * shape.num_vectors + sizeof(VertexId));
+  const bool has_blocks = plan.kernel != KernelKind::tile_messages;  // whose vectors go one by one
+  const std::uint64_t vectors = checked_mul(shape.num_vectors, has_blocks ? shape.batch : 1);
+  const std::uint64_t own_row = vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
+  const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)
     memory.packing_bytes = static_cast<std::uint64_t>(device_packing_bytes(work, packed) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
-  if (plan.kernel != KernelKind::tile_messages) {
-    // What arrives is not x itself, and lies beside what is sent.
-    if (num_ranks > 1)
-      memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * shape.num_vectors);
-  } else if (shape.num_vectors > 1) {
-    memory.exchange_bytes += checked_mul(rows, value_bytes);  // vectors of a block go one by one
-  }
+  // What arrives is not x itself then, and lies beside what is sent.
+  if (has_blocks && num_ranks > 1)
+    memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * vectors);
   return memory;
 }
 

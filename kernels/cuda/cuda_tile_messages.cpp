@@ -109,6 +109,8 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     add(y, 1, 0);
   }
 
+  /// apply_each() moves every vector out of the block and its products into one.
+  bool gains_from_blocks() const override { return false; }
   bool prepare_to_end_with_updates() const override {
     if (can_end_.has_value()) return *can_end_;
     can_end_ = false;

@@ -1,5 +1,9 @@
 #include "kernels/cuda/device_stopwatch.hpp"
 
+#include <chrono>
+#include <memory>
+#include <semaphore>
+
 #include "kernels/cuda/cuda_check.hpp"
 
 namespace tessera::cuda {
@@ -23,15 +27,42 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// While it lives, the default stream waits, and work can be queued: afterwards one piece follows the other
+/// however slow the host is. Gives way to a host that has to wait for the stream, or fills the queue.
+class HeldStream {
+ public:
+  HeldStream() {
+    auto gate = std::make_unique<Gate>(gate_);
+    TESSERA_CUDA_CALL(cudaLaunchHostFunc(nullptr, wait, gate.get()));
+    static_cast<void>(gate.release());  // wait() has it
+  }
+  ~HeldStream() { gate_->release(); }
+  HeldStream(const HeldStream&) = delete;
+  HeldStream& operator=(const HeldStream&) = delete;
+
+ private:
+  using Gate = std::shared_ptr<std::binary_semaphore>;  // the stream may come to it after this has gone
+  static void wait(void* data) {
+    const std::unique_ptr<Gate> gate(static_cast<Gate*>(data));
+    constexpr std::chrono::milliseconds kLongest(20);
+    static_cast<void>((*gate)->try_acquire_for(kLongest));
+  }
+
+  Gate gate_ = std::make_shared<std::binary_semaphore>(0);
+};
+
 }  // namespace
 
 std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_row) {
   std::vector<Event> events(parts.size() + 1);
-  if (!parts.empty()) parts[0].work();  // an idle device would wait for the first launch, and that be timed
-  events[0].record();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (int k = 0; k < in_a_row; ++k) parts[i].work();
-    events[i + 1].record();
+  {
+    const HeldStream held;  // or short parts are as long as the host takes to launch them
+    if (!parts.empty()) parts[0].work();
+    events[0].record();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (int k = 0; k < in_a_row; ++k) parts[i].work();
+      events[i + 1].record();
+    }
   }
   events.back().wait();
   std::vector<PartTime> times;

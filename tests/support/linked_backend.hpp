@@ -122,6 +122,7 @@ class LinkedMatrix : public Matrix<S> {
       if (const VertexId place = positions_[i / num_vectors]; place != kNoVertex)
         y[std::uint64_t{place} * num_vectors + i % num_vectors] = rows[i];
   }
+  bool gains_from_blocks() const override { return !mixes_rows_; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
     begun_ = Buffer<double>(num_products_);

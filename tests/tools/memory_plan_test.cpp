@@ -45,8 +45,8 @@ TEST(DeviceMemoryPlan, PackingTakesTwoMoreOfOneMatrix) {
   const DeviceMemoryPlan one = plan_of({.packs_on_device = true});
   EXPECT_EQ(one.packing_bytes, 2 * one.matrix_bytes);
   EXPECT_EQ(one.bytes(), 3 * one.matrix_bytes + one.exchange_bytes);  // vectors come later, and take less
-  const MemoryShape block{.num_vectors = 25, .packs_on_device = true};
-  EXPECT_EQ(plan_of(block).bytes(), plan_of({.num_vectors = 25}).bytes());
+  const MemoryShape many{.num_vectors = 25, .packs_on_device = true};
+  EXPECT_EQ(plan_of(many).bytes(), plan_of({.num_vectors = 25}).bytes());
   const DeviceMemoryPlan two = plan_of({.num_matrices = 2, .packs_on_device = true});
   EXPECT_EQ(two.packing_bytes, one.packing_bytes);
   EXPECT_EQ(two.matrix_bytes, 2 * one.matrix_bytes);
@@ -61,6 +61,13 @@ TEST(DeviceMemoryPlan, SortingManyMessagesTakesMoreThanTwoMatrices) {
       plan_device_memory(graph_of(1'000'000, 16'000'000), plan, {.packs_on_device = true}, Precision::f32, 1);
   EXPECT_GT(memory.packing_bytes, 2 * memory.matrix_bytes);
   EXPECT_EQ(memory.packing_bytes + memory.matrix_bytes, 2 * 16'000'000u + 36 * 8'000'000u);
+}
+
+TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
+  const DeviceMemoryPlan one = plan_of({}, KernelKind::csr), block = plan_of({.batch = 25}, KernelKind::csr);
+  EXPECT_EQ(block.exchange_bytes - one.exchange_bytes, 24 * sizeof(float) * 1'000'000u);
+  EXPECT_EQ(block.vector_bytes - one.vector_bytes, 24 * (sizeof(double) + 2 * sizeof(float)) * 1'000'000u);
+  EXPECT_EQ(plan_of({.batch = 25}).bytes(), plan_of({}).bytes());
 }
 
 TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "algorithms/hits_norm.hpp"
 #include "algorithms/hits_uniqueness.hpp"
@@ -45,15 +47,29 @@ struct Side {
   }
 };
 
-/// score = factor * (the product of `side`), which goes to the inputs of `next`.
+/// score = the product of `side`, scaled to `size`, which goes to the inputs of `next`.
 template <class S>
-PendingSums update_scores(Side<S>& side, double factor, bool squares, Buffer<S>& score, Side<S>& next) {
-  PendingSums sums = side.op->backend().rank_update({.link = factor}, side.y, side.op->row_places(),
-                                                    Buffer<S>(), Buffer<S>(), hits_scale(), squares, score,
-                                                    next.op->input_target(next.x));
+PendingSums update_scores(Side<S>& side, Side<S>& next, const HitsOptions& options, double size,
+                          Buffer<S>& score) {
+  Backend<S>& backend = side.op->backend();
+  const bool squares = options.stop.norm == Norm::l2;
+  const RowPlaces places = side.op->row_places();
+  const InputTarget<S> inputs = next.op->input_target(next.x);
+  std::optional<PendingSums> sums;
+  if (side.op->comm().size() == 1 && side.largest > 0) {
+    NormedUpdate update = backend.normed_update(step_after(options.normalize, side.largest), size, side.y,
+                                                places, hits_scale(), squares, score, inputs);
+    if (update.sums) side.largest = update.norm.largest;
+    sums = std::move(update.sums);
+  }
+  if (!sums) {
+    const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
+    sums =
+        backend.rank_update({.link = factor}, side.y, places, {}, {}, hits_scale(), squares, score, inputs);
+  }
   // From now on rows without links are 0.
   score.truncate(std::min(score.size(), side.op->num_connected_rows()));
-  return sums;
+  return *std::move(sums);
 }
 
 /// The scores `score` of `side`'s product, scaled to `size`; the product of `next` is started where that
@@ -63,8 +79,7 @@ StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, dou
   if (!side.is_started) side.start();
   side.is_started = false;
   side.op->wait_for_inputs();
-  const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
-  PendingSums sums = update_scores(side, factor, options.stop.norm == Norm::l2, score, next);
+  PendingSums sums = update_scores(side, next, options, size, score);
   if (next.op->works_ahead()) next.start();  // in vain after the last step
   return change_over_ranks(std::move(sums), *side.op, options);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "algorithms/convergence.hpp"
+#include "kernels/norm_step.hpp"
 
 namespace tessera {
 
@@ -10,7 +11,6 @@ enum class HitsUpdate {
   alternating,  ///< a from h, then h from the new a
   block,        ///< both at once from the 2n x 2n matrix (equation 8); compares step k with k + 2
 };
-enum class ScoreNorm { sum, max, l2 };
 
 struct HitsOptions {
   StopRule stop;

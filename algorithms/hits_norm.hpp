@@ -10,6 +10,9 @@ inline const ExactScale& hits_scale() {
   return scale;
 }
 
+/// For a product whose largest number is expected to be like that of the one before, `largest` > 0.
+NormStep step_after(ScoreNorm norm, double largest);
+
 /// 1 / norm of y over all ranks, 0 when y is 0. `largest` is that of the product before (0: none), and
 /// becomes that of y: where they are alike, one look at y is enough. Throws InputError when the numbers leave
 /// what a double can square. Collective.

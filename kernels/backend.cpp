@@ -27,6 +27,16 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>
+NormedUpdate Backend<S>::normed_update(const NormStep& step, double size, const Buffer<double>& y,
+                                       const RowPlaces& places, const ExactScale& bound, bool squares,
+                                       Buffer<S>& score, const InputTarget<S>& next) {
+  const ExactScale scale = step.scale();
+  const NormSums norm = norm_sums(y, step.squares(), scale);
+  if (!step.covers(norm.largest)) return {norm, std::nullopt};
+  return {norm, rank_update({.link = size * (1 / step.size(norm, scale))}, y, places, {}, {}, bound, squares,
+                            score, next)};
+}
+template <class S>
 std::shared_ptr<Exchange<S>> Backend<S>::make_exchange(ExchangePlan) {
   return nullptr;
 }

@@ -20,6 +20,7 @@
 #include "kernels/exchange.hpp"
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
+#include "kernels/norm_step.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
 #include "kernels/vector_sums.hpp"
@@ -171,6 +172,11 @@ class Backend {
                                       const Buffer<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
+  /// norm_sums(), then rank_update() with link = size / norm, without jump and scale; the host waits for the
+  /// first only. For one rank that has all of y.
+  virtual NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
+                                     const RowPlaces& places, const ExactScale& bound, bool squares,
+                                     Buffer<S>& score, const InputTarget<S>& next);
   /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;

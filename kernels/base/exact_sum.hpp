@@ -70,7 +70,7 @@ class ExactScale {
   }
   /// The sum, from the smallest fold up: the same integers give the same double.
   template <int kNumFolds>
-  double value(const FoldedSum<kNumFolds>& sum) const {
+  TESSERA_HD double value(const FoldedSum<kNumFolds>& sum) const {
     double total = 0;
     for (int f = kNumFolds; f-- > 0;) total += static_cast<double>(sum.limbs[f]) * quantum_[f];
     return total;

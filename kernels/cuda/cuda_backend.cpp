@@ -222,6 +222,23 @@ class CudaBackend : public Backend<S> {
     const VectorSums sums = pending.take().front();
     return {sums.change_max, sums.total};
   }
+  NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
+                             const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,
+                             const InputTarget<S>& next) override {
+    if (factor_.empty()) factor_ = cuda::device_buffer<double>(1);
+    const cuda::SumsOutbox box = norm_mailbox_.open(1);
+    cuda::norm_factor(y.data(), y.size(), step, factor_.data(), box);
+    cuda::RankVectors<S> vectors =
+        rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next);
+    vectors.factor = factor_.data();
+    PendingSums sums = send_sums(1, [&](const cuda::SumsOutbox& its) {
+      cuda::rank_update({.link = size}, vectors, bound, squares, its);
+    });
+    const VectorSums found = norm_mailbox_.receive(box.number).front();
+    const NormSums norm{found.change_max, found.total};
+    if (!step.covers(norm.largest)) return {norm, std::nullopt};
+    return {norm, std::move(sums)};
+  }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
     cuda::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
@@ -288,7 +305,8 @@ class CudaBackend : public Backend<S> {
   }
   Buffer<double> dot_chunks_;
   cudaDeviceProp properties_{};
-  cuda::SumsMailbox mailbox_;
+  cuda::SumsMailbox mailbox_, norm_mailbox_;
+  Buffer<double> factor_;
 #ifdef TESSERA_HAVE_NCCL
   std::shared_ptr<cuda::NcclGroup> group_;
 #endif

@@ -76,8 +76,11 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
 }
 
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
-/// All threads call; `thread` of num_threads.
-__device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
+/// All threads call; `thread` of num_threads. before() is called by thread 0 of the last block, while the
+/// sums of all are there.
+template <class Before>
+__device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads,
+                             const Before& before) {
   __shared__ bool is_last;
   __syncthreads();
   if (thread == 0) {
@@ -87,6 +90,8 @@ __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsi
   }
   __syncthreads();
   if (!is_last) return;
+  if (thread == 0) before();
+  __syncthreads();
   auto* sums = reinterpret_cast<Limb*>(box.sums);
   auto* host = reinterpret_cast<volatile Limb*>(box.host);
   for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads)
@@ -97,6 +102,9 @@ __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsi
   *box.blocks_done = 0;
   __threadfence_system();  // the sums are there before their number
   *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
+}
+__device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
+  send_if_last(box, thread, num_threads, [] {});
 }
 
 }  // namespace tessera::cuda

@@ -50,8 +50,13 @@ void walk_update(double continue_probability, double restart, const ProductView&
 
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const SumsOutbox& box) {
-  norm_kernel<<<num_reduce_blocks(size), kThreads>>>(y, size, squares, bound, box);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(norm_kernel, num_reduce_blocks(size), kThreads, 0, y, size, squares, bound, box, NormStep(),
+               static_cast<double*>(nullptr));
+}
+void norm_factor(const double* y, std::uint64_t size, const NormStep& step, double* factor,
+                 const SumsOutbox& box) {
+  launch_early(norm_kernel, num_reduce_blocks(size), kThreads, 0, y, size, step.squares(), step.scale(), box,
+               step, factor);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -30,8 +30,10 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
 }
 
 /// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
-/// atomics of many threads on one word of shared memory wait for each other.
-__device__ inline void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box) {
+/// atomics of many threads on one word of shared memory wait for each other. before: of send_if_last.
+template <class Before>
+__device__ void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box,
+                       const Before& before) {
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps];
   Limb words[kSumWords];
@@ -48,7 +50,7 @@ __device__ inline void reduce(const ThreadSums& own, const ExactScale& bound, co
     for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
     add_word(threadIdx.x, word, box.sums);
   }
-  send_if_last(box, threadIdx.x, kThreads);
+  send_if_last(box, threadIdx.x, kThreads, before);
 }
 
 template <class S>
@@ -78,6 +80,11 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
   let_next_kernel_begin();
   wait_for_kernels_before();
+  if (v.factor != nullptr) {
+    const double factor = __ldcg(v.factor);
+    if (isnan(factor)) return;
+    update.link *= factor;
+  }
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {
@@ -110,7 +117,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, bound, box);
+  reduce(sums, bound, box, [] {});
 }
 
 /// Rows that a thread has under way.
@@ -170,16 +177,41 @@ __global__ void __launch_bounds__(kThreads)
   send_if_last(box, thread, kThreads);
 }
 
+/// 1 / norm; NaN where the step does not cover it.
+__device__ inline double factor_of(const NormStep& step, const DeviceSums& sums, const ExactScale& scale) {
+  NormSums norm;
+  norm.largest = __longlong_as_double(static_cast<long long>(__ldcg(&sums.change_max)));
+#pragma unroll
+  for (int f = 0; f < ExactSum::kFolds; ++f)
+    norm.sum.limbs[f] = static_cast<std::int64_t>(__ldcg(&sums.total[f]));
+  return step.covers(norm.largest) ? 1 / step.size(norm, scale) : nan("");
+}
+
+/// A thread takes kNormRows numbers at a time, so that enough loads are under way.
+inline constexpr unsigned kNormRows = 4;
+
+/// factor: gets the factor of `step`, where it is not null.
 __global__ void __launch_bounds__(kThreads)
-    norm_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box) {
+    norm_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box,
+                NormStep step, double* factor) {
+  let_next_kernel_begin();
+  wait_for_kernels_before();
   ThreadSums sums;
-#pragma unroll 4
-  for (std::uint64_t i = first_index(); i < size; i += index_step()) {
-    const double value = y[i];
-    sums.total.add(bound, squares ? value * value : value);
-    sums.change_max = fmax(sums.change_max, fabs(value));
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kNormRows + threadIdx.x; first < size;
+       first += index_step() * kNormRows) {
+    double values[kNormRows];
+#pragma unroll
+    for (unsigned j = 0; j < kNormRows; ++j)
+      values[j] = first + j * kThreads < size ? y[first + j * kThreads] : 0;
+#pragma unroll
+    for (unsigned j = 0; j < kNormRows; ++j) {
+      sums.total.add(bound, squares ? values[j] * values[j] : values[j]);
+      sums.change_max = fmax(sums.change_max, fabs(values[j]));
+    }
   }
-  reduce(sums, bound, box);
+  reduce(sums, bound, box, [&] {
+    if (factor != nullptr) *factor = factor_of(step, *box.sums, bound);
+  });
 }
 
 }  // namespace tessera::cuda

@@ -29,6 +29,7 @@ struct ProductView {
 
 /// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
 /// jump, scale (then all 1), and with num_out = 0 out, may be null; without slots out is filled in order.
+/// factor: what link is multiplied with, in device memory, null: 1; NaN: nothing is done, nor are sums sent.
 template <class S>
 struct RankVectors {
   ProductView y;
@@ -38,6 +39,7 @@ struct RankVectors {
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
+  const double* factor = nullptr;
 };
 
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
@@ -52,5 +54,8 @@ void walk_update(double continue_probability, double restart, const ProductView&
 /// The largest |y| to change_max, the sum of y, or of its squares, to total.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const SumsOutbox& box);
+/// The same, and *factor, in device memory, becomes that of `step`; NaN where it does not cover y.
+void norm_factor(const double* y, std::uint64_t size, const NormStep& step, double* factor,
+                 const SumsOutbox& box);
 
 }  // namespace tessera::cuda

@@ -34,7 +34,9 @@ class StepClock {
       return true;
     };
   }
-  Json median() {
+  /// Median, least and most, of so many steps together.
+  Json median(double steps = 1) {
+    for (double& ms : ms_) ms *= steps;
     ms_.erase(ms_.begin(), ms_.begin() + std::min<std::ptrdiff_t>(kFirstCounted, std::ssize(ms_)));
     std::sort(ms_.begin(), ms_.end());
     return {ms_.at(ms_.size() / 2), ms_.front(), ms_.back()};
@@ -86,7 +88,11 @@ Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
   options.batch_size = static_cast<unsigned>(num_queries);
   options.observer = clock.observer();
   random_walk_restart<S>(op, weights, queries, options);
-  return {{"kernel", to_string(op.plan().kernel)}, {"step_ms", clock.median()}};
+  // Where walks go one by one, a step of all is one of each.
+  const bool together = op.gains_from_blocks();
+  return {{"kernel", to_string(op.plan().kernel)},
+          {"together", together},
+          {"step_ms", clock.median(together ? 1.0 : static_cast<double>(num_queries))}};
 }
 
 Json measure_walks(const Graph& directed, Communicator& comm) {

@@ -191,6 +191,36 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
   }
 }
 
+TYPED_TEST(DeviceBackend, NormedUpdatesHaveTheBitsOfTheCpu) {
+  using S = TypeParam;
+  for (const std::size_t n : {1, 255, 1025, 100003}) {
+    const auto y = random_values<double>(n, 1, 0.001);
+    const std::vector<S> score = random_values<S>(n, 4);
+    const double largest = *std::max_element(y.begin(), y.end());
+    for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::max, ScoreNorm::l2})
+      this->expect_same([&](Backend<S>& backend) {
+        auto updated = this->put(backend, score);
+        auto next = this->put(backend, std::vector<S>(n, S{-3}));
+        const PlacedRows placed(backend, y, 1);
+        std::vector<double> found;
+        std::vector<decltype(limbs({}))> sums;
+        // What is not covered leaves everything as it was, and nothing behind for the next.
+        for (const double most : {largest, largest / 2, largest * 1.5, 0.0, largest * 4}) {
+          const NormStep step{norm, most / 2, most};
+          NormedUpdate update = backend.normed_update(step, 2.0, placed.y, placed.places, ExactScale(4.0),
+                                                      true, updated, {&next, nullptr, n - n / 5});
+          EXPECT_EQ(update.sums.has_value(), most == largest || most == largest * 1.5) << most;
+          found.push_back(update.norm.largest);
+          if (update.sums) {
+            found.push_back(step.size(update.norm, step.scale()));
+            sums.push_back(limbs(update.sums->take().front()));
+          }
+        }
+        return std::tuple(found, sums, this->get(backend, updated), this->get(backend, next));
+      });
+  }
+}
+
 TYPED_TEST(DeviceBackend, LinearOperationsHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   for (const std::size_t n : {0, 1, 255, 4096, 100003}) {

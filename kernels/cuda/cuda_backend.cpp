@@ -217,8 +217,9 @@ class CudaBackend : public Backend<S> {
     });
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
-    PendingSums pending = send_sums(
-        1, [&](const cuda::SumsOutbox& box) { cuda::norm_sums(y.data(), y.size(), squares, bound, box); });
+    PendingSums pending = send_sums(1, [&](const cuda::SumsOutbox& box) {
+      cuda::norm_sums(y.data(), y.size(), squares, bound, {}, nullptr, box);
+    });
     const VectorSums sums = pending.take().front();
     return {sums.change_max, sums.total};
   }
@@ -227,7 +228,7 @@ class CudaBackend : public Backend<S> {
                              const InputTarget<S>& next) override {
     if (factor_.empty()) factor_ = cuda::device_buffer<double>(1);
     const cuda::SumsOutbox box = norm_mailbox_.open(1);
-    cuda::norm_factor(y.data(), y.size(), step, factor_.data(), box);
+    cuda::norm_sums(y.data(), y.size(), step.squares(), step.scale(), step, factor_.data(), box);
     cuda::RankVectors<S> vectors =
         rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next);
     vectors.factor = factor_.data();

@@ -29,7 +29,7 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
                  bool squares, const SumsOutbox& box) {
-  const unsigned blocks = num_reduce_blocks(vectors.num_rows);
+  const unsigned blocks = num_reduce_blocks(ceil_div<std::uint64_t>(vectors.num_rows, kRankRows));
   if (squares)
     launch_early(rank_kernel<true, S>, blocks, kThreads, 0, update, vectors, bound, box);
   else
@@ -49,14 +49,9 @@ void walk_update(double continue_probability, double restart, const ProductView&
 }
 
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
-               const SumsOutbox& box) {
-  launch_early(norm_kernel, num_reduce_blocks(size), kThreads, 0, y, size, squares, bound, box, NormStep(),
-               static_cast<double*>(nullptr));
-}
-void norm_factor(const double* y, std::uint64_t size, const NormStep& step, double* factor,
-                 const SumsOutbox& box) {
-  launch_early(norm_kernel, num_reduce_blocks(size), kThreads, 0, y, size, step.squares(), step.scale(), box,
-               step, factor);
+               const NormStep& step, double* factor, const SumsOutbox& box) {
+  launch_early(norm_kernel, num_reduce_blocks(ceil_div<std::uint64_t>(size, kNormRows)), kThreads, 0, y, size,
+               squares, bound, step, factor, box);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

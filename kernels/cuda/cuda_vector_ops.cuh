@@ -190,10 +190,10 @@ __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums,
 /// A thread takes kNormRows numbers at a time, so that enough loads are under way.
 inline constexpr unsigned kNormRows = 4;
 
-/// factor: gets the factor of `step`, where it is not null.
+/// factor: gets that of `step`, where it is not null.
 __global__ void __launch_bounds__(kThreads)
-    norm_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, SumsOutbox box,
-                NormStep step, double* factor) {
+    norm_kernel(const double* y, std::uint64_t size, bool squares, ExactScale bound, NormStep step,
+                double* factor, SumsOutbox box) {
   let_next_kernel_begin();
   wait_for_kernels_before();
   ThreadSums sums;

@@ -51,11 +51,9 @@ template <class S>
 void walk_update(double continue_probability, double restart, const ProductView& y,
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box);
-/// The largest |y| to change_max, the sum of y, or of its squares, to total.
+/// The largest |y| to change_max, the sum of y, or of its squares, to total. factor, in device memory and
+/// possibly null, becomes 1 / norm, by `step` with its scale as bound; NaN where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
-               const SumsOutbox& box);
-/// The same, and *factor, in device memory, becomes that of `step`; NaN where it does not cover y.
-void norm_factor(const double* y, std::uint64_t size, const NormStep& step, double* factor,
-                 const SumsOutbox& box);
+               const NormStep& step, double* factor, const SumsOutbox& box);
 
 }  // namespace tessera::cuda

@@ -59,7 +59,7 @@ PendingSums update_scores(Side<S>& side, Side<S>& next, const HitsOptions& optio
   if (side.op->comm().size() == 1 && side.largest > 0) {
     NormedUpdate update = backend.normed_update(step_after(options.normalize, side.largest), size, side.y,
                                                 places, hits_scale(), squares, score, inputs);
-    if (update.sums) side.largest = update.norm.largest;
+    side.largest = update.norm.largest;
     sums = std::move(update.sums);
   }
   if (!sums) {

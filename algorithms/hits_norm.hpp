@@ -10,7 +10,7 @@ inline const ExactScale& hits_scale() {
   return scale;
 }
 
-/// For a product whose largest number is expected to be like that of the one before, `largest` > 0.
+/// For a product whose largest number is expected to be like that of the one before; 0: covers none.
 NormStep step_after(ScoreNorm norm, double largest);
 
 /// 1 / norm of y over all ranks, 0 when y is 0. `largest` is that of the product before (0: none), and

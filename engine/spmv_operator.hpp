@@ -34,7 +34,7 @@ struct OperatorOptions {
   PerfTable table = default_perf_table();
   bool pack_on_device = false;                   ///< where the backend can
   OrderRequest order = OrderRequest::automatic;  ///< of columns and rows, in tile-messages
-  unsigned num_vectors = 1;                      ///< that most products will have
+  unsigned num_vectors = 1;                      ///< that are multiplied at a time, mostly
   /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
   std::optional<SpmvPlan> plan = std::nullopt;
   /// in_edges: tile-messages is laid out for products that end in updates, where a device can do that; false:

@@ -147,12 +147,16 @@ void predict_on_device(const DeviceWork& work, unsigned num_vectors, const Devic
                                                : predict_device_csr_seconds(work, gpu);
 }
 
-std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits, double gain) {
+std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits, double gain,
+                        unsigned num_vectors) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
   if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
     reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (gain - 1) * 100);
-  return fmt::format("{}: {}; one product on one {}: {} {:.3g} ms, plain CSR {:.3g} ms",
-                     to_string(plan.kernel), reason, limits.prefers_messages ? "GPU" : "thread",
+  const std::string what = num_vectors > 1 && limits.prefers_messages
+                               ? fmt::format("a product with {} vectors", num_vectors)
+                               : "one product";
+  return fmt::format("{}: {}; {} on one {}: {} {:.3g} ms, plain CSR {:.3g} ms", to_string(plan.kernel),
+                     reason, what, limits.prefers_messages ? "GPU" : "thread",
                      to_string(tiled_kernel(limits)), plan.predicted_tile_seconds * 1e3,
                      plan.predicted_csr_seconds * 1e3);
 }
@@ -207,13 +211,14 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     plan.kernel = plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds ? tiled_kernel(limits)
                                                                                   : KernelKind::csr;
   // Blocks of vectors read hubs from cache where those lie together.
-  const bool has_blocks = num_vectors > 1 && limits.prefers_messages;
+  const bool has_blocks =
+      num_vectors > 1 && limits.prefers_messages && plan.kernel != KernelKind::tile_messages;
   if (plan.kernel == KernelKind::csr && !has_blocks)
     plan.order = ColumnOrderKind::original;
   else if (plan.kernel != KernelKind::tile_composite && findings != nullptr)
     plan.order = findings->order;
   if (!has_blocks) plan.parts = parts_of(plan, work, limits, table.gpu);
-  plan.reason = reason_text(plan, asked != KernelKind::automatic, limits, gain);
+  plan.reason = reason_text(plan, asked != KernelKind::automatic, limits, gain, num_vectors);
   return plan;
 }
 

@@ -28,7 +28,7 @@ struct SpmvPlan {
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
   double predicted_messages = 0;  ///< (row, tile) pairs, expected or counted
-  /// One product on one thread, by the table; on one GPU where it computes.
+  /// One product on one thread, by the table; on one GPU, where it computes, of all vectors at a time.
   double predicted_tile_seconds = 0;
   double predicted_csr_seconds = 0;
   std::vector<PlanPart> parts;  ///< of the kernel; none where nothing predicts it (tile-composite on a GPU)
@@ -45,8 +45,8 @@ struct GraphFindings {
 
 /// Automatic: the kernel that is predicted to be faster (tiling only where it promises 5 % or more on a CPU,
 /// 25 % on a GPU with values). Row and column lengths of the whole matrix. Without findings (null) neighbours
-/// are taken to lie anywhere, and the order is by length. num_vectors: that most products will have; counts
-/// on devices that prefer messages.
+/// are taken to lie anywhere, and the order is by length. num_vectors: that are multiplied at a time,
+/// mostly; counts on devices that prefer messages.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table, const GraphFindings* findings = nullptr,

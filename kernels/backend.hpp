@@ -172,8 +172,8 @@ class Backend {
                                       const Buffer<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
-  /// norm_sums(), then rank_update() with link = size / norm, without jump and scale; the host waits for the
-  /// first only. For one rank that has all of y.
+  /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
+  /// scale; the host waits for the first only. For one rank that has all of y.
   virtual NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                                      const RowPlaces& places, const ExactScale& bound, bool squares,
                                      Buffer<S>& score, const InputTarget<S>& next);

@@ -10,7 +10,7 @@ namespace tessera {
 /// What of all scores is 1: their sum, the largest, or the root of the sum of squares.
 enum class ScoreNorm { sum, max, l2 };
 
-/// The norm of a vector whose largest |y| is known to lie between `least` > 0 and `most`.
+/// The norm of a vector whose largest |y| is expected to lie between `least` > 0 and `most`.
 struct NormStep {
   ScoreNorm norm = ScoreNorm::sum;
   double least = 0, most = 0;

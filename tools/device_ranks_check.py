@@ -159,12 +159,12 @@ def check_start_and_stop(ranks):
     words = ("pagerank", tiny_graph(), "--backend", BACKEND, "--quiet", "-o", "-")
 
     def start(_):
-        return 124 if codes.count(124) > 1 else run(count, *words, timeout=60).returncode
+        return None if codes.count(124) > 1 else run(count, *words, timeout=60).returncode  # enough is known
 
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         for code in pool.map(start, range(50)):
             codes.append(code)
-    check(f"50 starts and stops on {count} GPUs", not any(codes), f"exit codes {codes}")
+    check(f"50 starts and stops on {count} GPUs", codes == [0] * 50, f"exit codes {codes}")
 
 
 def check_report(ranks):

@@ -111,13 +111,16 @@ void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryS
          plan_device_memory(graph, plan, shape, precision, enough).bytes() > free_bytes)
     ++enough;
   const char* on_host = shape.packs_on_device ? "--pack host, " : "";
+  const char* fewer =
+      shape.batch > 1 && plan.kernel != KernelKind::tile_messages ? "a smaller --batch, " : "";
   run_together(comm, [&] {
     if (needed <= free_bytes) return;
-    throw ResourceError(fmt::format(
-        "solving needs {} bytes on each GPU, but {} are free; {}", needed, free_bytes,
-        enough <= kMostGpus
-            ? fmt::format("{} such GPUs would do, or use {}--precision f32 or --backend cpu", enough, on_host)
-            : fmt::format("use {}--precision f32, a smaller --batch or --backend cpu", on_host)));
+    throw ResourceError(
+        fmt::format("solving needs {} bytes on each GPU, but {} are free; {}", needed, free_bytes,
+                    enough <= kMostGpus
+                        ? fmt::format("{} such GPUs would do, or use {}{}--precision f32 or --backend cpu",
+                                      enough, fewer, on_host)
+                        : fmt::format("use {}{}--precision f32 or --backend cpu", fewer, on_host)));
   });
 }
 

@@ -80,7 +80,7 @@ class RankingCommand : public Command {
   GraphOptions graph_;
   KernelKind kernel_ = KernelKind::automatic;
   OrderRequest order_ = OrderRequest::automatic;
-  unsigned num_vectors_ = 1;      // that go through the matrix together
+  unsigned num_vectors_ = 1;      // that are multiplied at a time
   std::optional<SpmvPlan> plan_;  // made for the memory of a device
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";

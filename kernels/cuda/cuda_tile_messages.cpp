@@ -179,7 +179,8 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     require(y.size() >= matrix_.num_products * num_vectors, "y is shorter than the matrix is high");
     add_messages(matrix_.bins.view(), bin_shares_->view(), messages_.data(), y.data(), num_vectors, q);
   }
-  /// A window of several vectors would hold too few columns: they go one after the other.
+  /// For callers of apply() who have a block all the same. A window of several vectors would hold too few
+  /// columns: they go one after the other.
   void apply_each(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
     for (std::size_t chunk = 0; exchange_ != nullptr && chunk < num_chunks(); ++chunk)
       exchange_->wait_for(chunk);

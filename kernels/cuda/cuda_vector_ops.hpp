@@ -29,7 +29,8 @@ struct ProductView {
 
 /// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
 /// jump, scale (then all 1), and with num_out = 0 out, may be null; without slots out is filled in order.
-/// factor: what link is multiplied with, in device memory, null: 1; NaN: nothing is done, nor are sums sent.
+/// factor: of rank_update only, what link is multiplied with, in device memory; null: 1; NaN: nothing is
+/// done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;

@@ -106,7 +106,15 @@ TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
     expect_the_same([&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
       RwrOptions options;
       options.batch_size = batch_size;
+      int together = 0;
+      options.observer = [&](const IterationProgress& progress) {
+        together = std::max(together, progress.vectors_left);
+        return true;
+      };
       auto all = walks(graph, op, comm, options);
+      const bool one_by_one = op.works_ahead() && op.plan().kernel == KernelKind::tile_messages;
+      EXPECT_LE(together, one_by_one ? 1 : static_cast<int>(batch_size));
+      EXPECT_EQ(together > 1, !one_by_one && batch_size > 1);
       EXPECT_NE(*std::min_element(all.second.begin(), all.second.end()),
                 *std::max_element(all.second.begin(), all.second.end()));
       return all;
@@ -116,7 +124,7 @@ TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
 TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {
   expect_the_same([](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
     RwrOptions options;
-    // Walks one by one, as where products end in updates, stop elsewhere than those of a block.
+    // Walks one by one, as tile-messages take them, stop elsewhere than those of a block.
     options.batch_size = op.plan().kernel == KernelKind::tile_messages ? 1 : 5;
     options.observer = [](const IterationProgress& progress) { return progress.iteration < 3; };
     return walks(graph, op, comm, options);
@@ -125,8 +133,7 @@ TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {
 
 /// Authorities and hubs after some steps.
 std::pair<Scores, Scores> hits_scores(const Graph& whole, Backend<float>& backend, bool block_form,
-                                      Communicator& comm) {
-  HitsOptions options;
+                                      Communicator& comm, HitsOptions options = {}) {
   options.stop.fixed_iterations = 6;
   const OperatorOptions how{.kernel = KernelKind::tile_messages};
   const Graph block = block_of(whole, comm);
@@ -154,10 +161,38 @@ TEST(WorkAhead, HitsReadsProductsThatLieOutOfOrder) {
         LinkedBackend<float> backend(comm, kSmallTiles);
         if (comm.size() > 1) link_devices<float>(backend, comm);
         const auto mine = hits_scores(whole, backend, block_form, comm);
+        // The first product of a form has none before it.
+        EXPECT_EQ(backend.num_normed, ranks > 1 ? 0 : block_form ? 5 : 10);
         if (comm.is_root()) found = mine;
       });
       EXPECT_EQ(found, expected) << ranks << " ranks, block form " << block_form;
     }
+  }
+}
+
+TEST(WorkAhead, HitsHasTheSameBitsWhereProductsGrowAndShrink) {
+  const Graph whole = skewed_graph(400, 900);
+  for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::max, ScoreNorm::l2}) {
+    HitsOptions options;
+    options.normalize = norm;
+    options.start_hubs.assign(400, 0.0);
+    options.start_hubs[399] = 1;  // far from where the iteration goes
+    std::pair<Scores, Scores> expected, found;
+    run_ranks(3, [&](Communicator& comm) {
+      LinkedBackend<float> backend(comm, kSmallTiles);
+      link_devices<float>(backend, comm);
+      const auto mine = hits_scores(whole, backend, false, comm, options);
+      if (comm.is_root()) expected = mine;
+    });
+    run_ranks(1, [&](Communicator& comm) {
+      LinkedBackend<float> backend(comm, kSmallTiles);
+      found = hits_scores(whole, backend, false, comm, options);
+      EXPECT_EQ(backend.num_normed, 10);
+      // Some products are not like the one before, and looked at once more.
+      EXPECT_GT(backend.num_norms, 14);
+      EXPECT_LT(backend.num_norms, 24);
+    });
+    EXPECT_EQ(found, expected);
   }
 }
 

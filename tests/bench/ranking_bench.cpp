@@ -1,6 +1,7 @@
 // Steps of RWR and HITS on a GPU beside the same formulas on cuSPARSE's products, in one process:
 // ranking_bench GRAPH... prints one JSON object a line (GRAPH as for spmv_bench). A step of the vendor is its
-// product, the better of CSR_ALG1 and CSR_ALG2 on the graph as given, and our updates on rows in order.
+// product, the better of CSR_ALG1 and CSR_ALG2 on the graph as given, and our updates on rows in order. A
+// step of 25 walks that do not go together (`together`: false) is 25 times one of any of them.
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -27,19 +28,20 @@ class StepClock {
  public:
   IterationObserver observer() {
     last_ = Clock::now();
-    return [this](const IterationProgress&) {
+    return [this](const IterationProgress& progress) {
       const auto now = Clock::now();
-      ms_.push_back(std::chrono::duration<double, std::milli>(now - last_).count());
+      // A first step comes after what a walk needs besides.
+      if (progress.iteration > 1)
+        ms_.push_back(std::chrono::duration<double, std::milli>(now - last_).count());
       last_ = now;
       return true;
     };
   }
-  /// Median, least and most, of so many steps together.
+  /// Median, least and most, as if so many steps were one.
   Json median(double steps = 1) {
-    for (double& ms : ms_) ms *= steps;
     ms_.erase(ms_.begin(), ms_.begin() + std::min<std::ptrdiff_t>(kFirstCounted, std::ssize(ms_)));
     std::sort(ms_.begin(), ms_.end());
-    return {ms_.at(ms_.size() / 2), ms_.front(), ms_.back()};
+    return {steps * ms_.at(ms_.size() / 2), steps * ms_.front(), steps * ms_.back()};
   }
 
  private:

@@ -148,7 +148,7 @@ TYPED_TEST(DeviceProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
 TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
   using S = TypeParam;
   const ExactScale bound(4.0);
-  for (const std::size_t n : {0, 1, 255, 100003}) {
+  for (const std::size_t n : {0, 1, 255, 100003, 1300003}) {  // the last: more than all threads take at once
     const auto y = random_values<double>(n, 1), scale0 = random_values<double>(n, 2, -0.5);
     std::vector<S> scale(n), jump = random_values<S>(n, 3), score = random_values<S>(n, 4);
     for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<S>(std::max(0.0, scale0[i]));
@@ -193,7 +193,7 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
 
 TYPED_TEST(DeviceBackend, NormedUpdatesHaveTheBitsOfTheCpu) {
   using S = TypeParam;
-  for (const std::size_t n : {1, 255, 1025, 100003}) {
+  for (const std::size_t n : {1, 255, 1025, 100003, 1300003}) {
     const auto y = random_values<double>(n, 1, 0.001);
     const std::vector<S> score = random_values<S>(n, 4);
     const double largest = *std::max_element(y.begin(), y.end());
@@ -219,6 +219,20 @@ TYPED_TEST(DeviceBackend, NormedUpdatesHaveTheBitsOfTheCpu) {
         return std::tuple(found, sums, this->get(backend, updated), this->get(backend, next));
       });
   }
+}
+
+TYPED_TEST(DeviceBackend, TimesWorkThatWaitsForTheDeviceAndWorkThatFails) {
+  Buffer<double> y = this->device_->template allocate<double>(1000);
+  const auto seconds = this->device_->time_runs(
+      [&] {
+        this->device_->clear(y);
+        this->device_->synchronize();
+      },
+      5);
+  EXPECT_EQ(seconds.size(), 5u);
+  EXPECT_GE(*std::min_element(seconds.begin(), seconds.end()), 0);
+  EXPECT_THROW(this->device_->time_runs([] { throw InternalError("in between"); }, 2), InternalError);
+  this->device_->synchronize();
 }
 
 TYPED_TEST(DeviceBackend, LinearOperationsHaveTheBitsOfTheCpu) {

@@ -133,7 +133,7 @@ TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
 TEST(DeviceModel, BlocksAreRatesTimesWork) {
   DeviceRates rates;
   rates.block = {17, 19, 23, 29};
-  const DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100, .num_messages = 40};
+  const DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100};
   // 8 bytes an element of x, 16 a row of y
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
                    17 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
@@ -147,7 +147,11 @@ TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
   const auto plan = [&](unsigned num_vectors) {
     return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings, num_vectors);
   };
-  EXPECT_EQ(plan(1).kernel, KernelKind::tile_messages);
+  const SpmvPlan one = plan(1), few = plan(2);
+  EXPECT_EQ(one.kernel, KernelKind::tile_messages);
+  EXPECT_EQ(few.kernel, KernelKind::tile_messages);
+  EXPECT_DOUBLE_EQ(few.predicted_tile_seconds, 2 * one.predicted_tile_seconds);  // one by one
+  EXPECT_EQ(few.parts.size(), 2u);
   const SpmvPlan block = plan(100);
   EXPECT_EQ(block.kernel, KernelKind::csr);
   EXPECT_EQ(block.order, ColumnOrderKind::as_given);

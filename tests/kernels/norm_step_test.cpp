@@ -38,11 +38,12 @@ TEST(NormStep, ScalesAProductToItsSize) {
   const std::vector<float> before = random_values<float>(1000, 8);
   const double largest = *std::max_element(y.begin(), y.end());
   for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::max, ScoreNorm::l2})
-    for (const double size : {1.0, 2.0}) {
+    for (const bool squares : {false, true}) {
+      const double size = squares ? 2 : 1;
       Buffer<float> score = buffer_of(*backend, before), x = buffer_of(*backend, before);
       NormedUpdate update =
           backend->normed_update({norm, largest / 2, largest * 2}, size, buffer_of(*backend, y), {},
-                                 ExactScale(4.0), false, score, {&x, nullptr, 1000});
+                                 ExactScale(4.0), squares, score, {&x, nullptr, 1000});
       ASSERT_TRUE(update.sums.has_value());
       EXPECT_EQ(update.norm.largest, largest);
       double change = 0;
@@ -53,21 +54,24 @@ TEST(NormStep, ScalesAProductToItsSize) {
         change =
             std::max(change, std::abs(static_cast<double>(score.data()[i]) - static_cast<double>(before[i])));
       }
-      EXPECT_EQ(update.sums->take().front().change_max, change);
+      const VectorSums sums = update.sums->take().front();
+      EXPECT_EQ(sums.change_max, change);
+      EXPECT_EQ(sums.change_squares != WideExactSum(), squares);
     }
 }
 
 TEST(NormStep, ChangesNothingWhereTheLargestIsNotCovered) {
   const auto backend = make_backend<float>("cpu");
   const std::vector<float> before{0.25f, 0.5f};
-  Buffer<float> score = buffer_of(*backend, before);
+  Buffer<float> score = buffer_of(*backend, before), x = buffer_of(*backend, before);
   const Buffer<double> y = buffer_of<double>(*backend, {3, 1});
   for (const auto& [least, most] : {std::pair(1.0, 2.9), std::pair(3.1, 9.0), std::pair(1e-150, 0.0)}) {
-    const NormedUpdate update =
-        backend->normed_update({ScoreNorm::l2, least, most}, 1, y, {}, ExactScale(4.0), false, score, {});
+    const NormedUpdate update = backend->normed_update({ScoreNorm::l2, least, most}, 1, y, {},
+                                                       ExactScale(4.0), false, score, {&x, nullptr, 2});
     EXPECT_FALSE(update.sums.has_value());
     EXPECT_EQ(update.norm.largest, 3);
     EXPECT_EQ(std::vector<float>(score.begin(), score.end()), before);
+    EXPECT_EQ(std::vector<float>(x.begin(), x.end()), before);
   }
   EXPECT_FALSE((NormStep{ScoreNorm::sum, 1, 2}.covers(std::nan(""))));
 }

@@ -215,7 +215,14 @@ class LinkedBackend : public Backend<S> {
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
+    ++num_norms;
     return cpu_->norm_sums(y, squares, bound);
+  }
+  NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
+                             const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,
+                             const InputTarget<S>& next) override {
+    ++num_normed;
+    return Backend<S>::normed_update(step, size, y, places, bound, squares, score, next);
   }
   void select_vectors(const Buffer<S>& block, unsigned k, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
@@ -235,6 +242,8 @@ class LinkedBackend : public Backend<S> {
 
   bool ends_with_updates = true;  ///< products of tile-messages can, which are made from now on
   int num_ended = 0;              ///< products
+  int num_norms = 0;              ///< looks at a product for its norm
+  int num_normed = 0;             ///< updates that divide by the norm themselves
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

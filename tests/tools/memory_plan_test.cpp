@@ -68,6 +68,10 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
   EXPECT_EQ(block.exchange_bytes - one.exchange_bytes, 24 * sizeof(float) * 1'000'000u);
   EXPECT_EQ(block.vector_bytes - one.vector_bytes, 24 * (sizeof(double) + 2 * sizeof(float)) * 1'000'000u);
   EXPECT_EQ(plan_of({.batch = 25}).bytes(), plan_of({}).bytes());
+  // What has arrived lies beside x and what is sent.
+  EXPECT_EQ(plan_of({.batch = 25}, KernelKind::csr, 4).exchange_bytes -
+                plan_of({}, KernelKind::csr, 4).exchange_bytes,
+            24 * sizeof(float) * (2 * 1'000'000u + 250'000u));
 }
 
 TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
@@ -81,11 +85,12 @@ TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
 }
 
 /// What is said of too little memory; empty: it is enough.
-std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes) {
+std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes,
+                      KernelKind kernel = KernelKind::tile_messages) {
   const auto comm = make_single_rank();
   try {
-    check_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(KernelKind::tile_messages), shape,
-                        Precision::f32, free_bytes, *comm);
+    check_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(kernel), shape, Precision::f32, free_bytes,
+                        *comm);
   } catch (const ResourceError& error) {
     return error.what();
   }
@@ -100,7 +105,10 @@ TEST(CheckDeviceMemory, SaysWhatIsNeededAndHowManyGpusWouldDo) {
                               std::to_string(needed - 1) + " are free"));
   EXPECT_THAT(text, HasSubstr("2 such GPUs would do"));
   EXPECT_THAT(text, testing::Not(HasSubstr("--pack host")));
-  EXPECT_THAT(complaint({}, 1000), HasSubstr("use --precision f32, a smaller --batch"));
+  EXPECT_THAT(complaint({}, 1000), HasSubstr("use --precision f32 or --backend cpu"));
+  EXPECT_THAT(complaint({.batch = 9}, 1000), testing::Not(HasSubstr("--batch")));
+  EXPECT_THAT(complaint({.batch = 9}, 1000, KernelKind::csr),
+              HasSubstr("use a smaller --batch, --precision"));
   EXPECT_THAT(complaint({.packs_on_device = true}, needed), HasSubstr("use --pack host, --precision f32"));
 }
 

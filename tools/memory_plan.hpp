@@ -11,11 +11,10 @@
 namespace tessera::cli {
 
 struct MemoryShape {
-  unsigned num_matrices = 1;  ///< HITS has two
-  bool is_block = false;      ///< HITS: the two as one
-  unsigned num_vectors = 1;   ///< that are solved for at once
-  unsigned batch = 1;  ///< as many of these go through a matrix together that gains from it; on the host
-                       ///< they are reckoned with for every matrix
+  unsigned num_matrices = 1;      ///< HITS has two
+  bool is_block = false;          ///< HITS: the two as one
+  unsigned num_vectors = 1;       ///< that are solved for at once
+  unsigned batch = 1;             ///< as many of these go through a matrix together that gains from it
   std::uint64_t num_results = 1;  ///< vectors of scores kept until they are written
   bool packs_on_device = false;   ///< asked for: only tile-messages are packed there
 };

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   wait_for_kernels_before();
   if (v.factor != nullptr) {
     const double factor = __ldcg(v.factor);
-    if (isnan(factor)) return;
+    if (factor < 0) return;
     update.link *= factor;
   }
   ThreadSums sums;
@@ -177,14 +177,14 @@ __global__ void __launch_bounds__(kThreads)
   send_if_last(box, thread, kThreads);
 }
 
-/// 1 / norm; NaN where the step does not cover it.
+/// 1 / norm; -1 where the step does not cover it.
 __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums, const ExactScale& scale) {
   NormSums norm;
   norm.largest = __longlong_as_double(static_cast<long long>(__ldcg(&sums.change_max)));
 #pragma unroll
   for (int f = 0; f < ExactSum::kFolds; ++f)
     norm.sum.limbs[f] = static_cast<std::int64_t>(__ldcg(&sums.total[f]));
-  return step.covers(norm.largest) ? 1 / step.size(norm, scale) : nan("");
+  return step.covers(norm.largest) ? 1 / step.size(norm, scale) : -1;
 }
 
 /// A thread takes kNormRows numbers at a time, so that enough loads are under way.

@@ -29,7 +29,7 @@ struct ProductView {
 
 /// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
 /// jump, scale (then all 1), and with num_out = 0 out, may be null; without slots out is filled in order.
-/// factor: of rank_update only, what link is multiplied with, in device memory; null: 1; NaN: nothing is
+/// factor: of rank_update only, what link is multiplied with, in device memory; null: 1; below 0: nothing is
 /// done, and no sums are sent.
 template <class S>
 struct RankVectors {
@@ -53,7 +53,7 @@ void walk_update(double continue_probability, double restart, const ProductView&
                  std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
                  bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box);
 /// The largest |y| to change_max, the sum of y, or of its squares, to total. factor, in device memory and
-/// possibly null, becomes 1 / norm, by `step` with its scale as bound; NaN where that does not cover y.
+/// possibly null, becomes 1 / norm, by `step` with its scale as bound; -1 where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const NormStep& step, double* factor, const SumsOutbox& box);
 

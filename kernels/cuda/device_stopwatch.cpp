@@ -32,9 +32,8 @@ class Event {
 class HeldStream {
  public:
   HeldStream() {
-    auto gate = std::make_unique<Gate>(gate_);
-    TESSERA_CUDA_CALL(cudaLaunchHostFunc(nullptr, wait, gate.get()));
-    static_cast<void>(gate.release());  // wait() has it
+    // wait() frees it; where the call fails nobody does, for the stream may have it all the same.
+    TESSERA_CUDA_CALL(cudaLaunchHostFunc(nullptr, wait, std::make_unique<Gate>(gate_).release()));
   }
   ~HeldStream() { gate_->release(); }
   HeldStream(const HeldStream&) = delete;

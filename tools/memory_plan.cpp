@@ -38,9 +38,14 @@ double device_packing_bytes(const DeviceWork& work, double packed) {
   return std::max(kMatrices * packed, sorting - packed);
 }
 
+/// In memory at a time: a batch, but one by one where a GPU has tile-messages.
+std::uint64_t vectors_together(const MemoryShape& shape, const SpmvPlan* on_device) {
+  const bool one_by_one = on_device != nullptr && on_device->kernel == KernelKind::tile_messages;
+  return checked_mul(shape.num_vectors, one_by_one ? 1 : shape.batch);
+}
+
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
-                           const MemoryShape& shape) {
-  const std::uint64_t vectors = checked_mul(shape.num_vectors, shape.batch);
+                           std::uint64_t vectors, const MemoryShape& shape) {
   const std::uint64_t whole_block = vectors * value_bytes * (num_ranks > 1 ? 2 : 1);
   const std::uint64_t own_block = vectors * (3 * value_bytes + sizeof(double));
   const std::uint64_t a_vertex = kBytesAVertex * (shape.is_block ? 2 : 1) +
@@ -52,8 +57,8 @@ std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, 
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision,
-                       Communicator& comm) {
+MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm,
+                       const SpmvPlan* on_device) {
   const std::uint64_t value_bytes = precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::uint64_t element_bytes = sizeof(VertexId) + (graph.weighted ? value_bytes : 0);
   const auto ranks = static_cast<std::uint64_t>(comm.size());
@@ -66,7 +71,8 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
   plan.matrix_bytes =
       scaled(checked_mul(checked_mul(edges, element_bytes), shape.num_matrices), kPaddingAllowance);
   plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, ranks > 1);
-  plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes, shape);
+  plan.vector_bytes =
+      vector_bytes(graph.num_vertices, ranks, value_bytes, vectors_together(shape, on_device), shape);
   return plan;
 }
 
@@ -85,8 +91,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .weighted = graph.weighted};
   const double packed =
       plan.kernel == KernelKind::csr ? predict_device_csr_bytes(work) : predict_messages_bytes(work);
-  const bool has_blocks = plan.kernel != KernelKind::tile_messages;  // whose vectors go one by one
-  const std::uint64_t vectors = checked_mul(shape.num_vectors, has_blocks ? shape.batch : 1);
+  const std::uint64_t vectors = vectors_together(shape, &plan);
   const std::uint64_t own_row = vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
   const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;
@@ -96,7 +101,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   // What arrives is not x itself then, and lies beside what is sent.
-  if (has_blocks && num_ranks > 1)
+  if (plan.kernel != KernelKind::tile_messages && num_ranks > 1)
     memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * vectors);
   return memory;
 }

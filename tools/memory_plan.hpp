@@ -28,8 +28,9 @@ struct MemoryPlan {
   std::uint64_t more_bytes() const { return matrix_bytes + packing_bytes + vector_bytes; }
 };
 
-/// Collective; same on every rank.
-MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm);
+/// on_device: the plan for a GPU's matrix, null where the host computes. Collective; same on every rank.
+MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm,
+                       const SpmvPlan* on_device = nullptr);
 
 /// What a rank's GPU holds, by the plan for the matrix. Part of it does not shrink with more GPUs.
 struct DeviceMemoryPlan {

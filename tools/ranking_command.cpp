@@ -110,8 +110,8 @@ OperatorOptions RankingCommand::operator_options(Session& session) const {
 void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
   shape.packs_on_device = pack_on_device_;
   const auto device = device_plan(graph, session.comm());
-  if (device && device->plan.kernel == KernelKind::tile_messages) shape.batch = 1;  // walks go one by one
-  const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm());
+  const MemoryPlan plan =
+      plan_memory(graph, shape, precision_, session.comm(), device ? &device->plan : nullptr);
   session.report()["memory_plan"] = memory_json(plan);
   check_memory(plan.more_bytes(), "packing and solving", session.comm());
   if (device) {
@@ -149,8 +149,7 @@ int RankingCommand::finish_dry_run(Session& session, const Graph& graph, MemoryS
   shape.packs_on_device = pack_on_device_;
   Communicator& comm = session.comm();
   const auto device = device_plan(graph, comm);
-  if (device && device->plan.kernel == KernelKind::tile_messages) shape.batch = 1;
-  const MemoryPlan memory = plan_memory(graph, shape, precision_, comm);
+  const MemoryPlan memory = plan_memory(graph, shape, precision_, comm, device ? &device->plan : nullptr);
   const SpmvPlan plan = device ? device->plan : with_precision(precision_, [&](auto zero) {
     return spmv_plan(graph, make_backend<decltype(zero)>(backend_)->tiling_limits(), comm);
   });

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <semaphore>
 
 #include "kernels/cuda/cuda_check.hpp"
@@ -28,7 +29,7 @@ class Event {
 };
 
 /// While it lives, the default stream waits, and work can be queued: afterwards one piece follows the other
-/// however slow the host is. Gives way to a host that has to wait for the stream, or fills the queue.
+/// however slow the host is. Gives way to a host that has to wait for it.
 class HeldStream {
  public:
   HeldStream() {
@@ -50,13 +51,23 @@ class HeldStream {
   Gate gate_ = std::make_shared<std::binary_semaphore>(0);
 };
 
+double seconds_to_start(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_row) {
+  // A launch takes the host 2 us or more, and some 1,000 of them fill a queue. Work of more is not held: it
+  // is as long as the host takes to launch it.
+  constexpr double kMostSeconds = 2e-3;
   std::vector<Event> events(parts.size() + 1);
+  const double to_start = parts.empty() ? 0 : seconds_to_start(parts[0].work);
   {
-    const HeldStream held;  // or short parts are as long as the host takes to launch them
-    if (!parts.empty()) parts[0].work();
+    std::optional<HeldStream> held;
+    if (to_start * static_cast<double>(parts.size()) * in_a_row < kMostSeconds) held.emplace();
     events[0].record();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (int k = 0; k < in_a_row; ++k) parts[i].work();

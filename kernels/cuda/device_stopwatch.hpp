@@ -16,9 +16,10 @@ struct PartWork {
   std::string name;
   std::function<void()> work;
 };
-/// Queues the parts one after the other, the first once more before, and only then, or after 20 ms, lets
-/// the device begin, so that a busy host is not timed; waits for the last. Gives means of so many runs in a
-/// row of each: in iterations a kernel begins while the one before it ends.
+/// Runs the first part once more before; then queues the parts one after the other, and where they start
+/// fast only then, or after 20 ms, lets the device begin, so that a busy host is not timed; waits for the
+/// last. Gives means of so many runs in a row of each: in iterations a kernel begins while the one before it
+/// ends.
 std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_row);
 
 }  // namespace tessera::cuda

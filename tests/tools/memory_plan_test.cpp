@@ -68,6 +68,16 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
   EXPECT_EQ(block.exchange_bytes - one.exchange_bytes, 24 * sizeof(float) * 1'000'000u);
   EXPECT_EQ(block.vector_bytes - one.vector_bytes, 24 * (sizeof(double) + 2 * sizeof(float)) * 1'000'000u);
   EXPECT_EQ(plan_of({.batch = 25}).bytes(), plan_of({}).bytes());
+  const auto comm = make_single_rank();
+  const auto on_host = [&](unsigned batch, const SpmvPlan* on_device) {
+    return plan_memory(graph_of(1'000'000, 16'000'000), {.batch = batch}, Precision::f32, *comm, on_device)
+        .vector_bytes;
+  };
+  const SpmvPlan messages = spmv_plan(KernelKind::tile_messages), csr = spmv_plan(KernelKind::csr);
+  EXPECT_EQ(on_host(25, &messages), on_host(1, nullptr));
+  EXPECT_EQ(on_host(25, &csr), on_host(25, nullptr));
+  EXPECT_EQ(on_host(25, nullptr) - on_host(1, nullptr),
+            24 * (sizeof(double) + 4 * sizeof(float)) * 1'000'000u);
   // What has arrived lies beside x and what is sent.
   EXPECT_EQ(plan_of({.batch = 25}, KernelKind::csr, 4).exchange_bytes -
                 plan_of({}, KernelKind::csr, 4).exchange_bytes,

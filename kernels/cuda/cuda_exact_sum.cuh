@@ -75,13 +75,21 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
     atomicMax(target, word);
 }
 
+template <int kFolds>
+__device__ FoldedSum<kFolds> folded(const Limb (&limbs)[kFolds]) {
+  FoldedSum<kFolds> sum;
+#pragma unroll
+  for (int f = 0; f < kFolds; ++f) sum.limbs[f] = static_cast<std::int64_t>(limbs[f]);
+  return sum;
+}
+
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
-/// All threads call; `thread` of num_threads. before() is called by thread 0 of the last block, while the
-/// sums of all are there.
-template <class Before>
-__device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads,
-                             const Before& before) {
+/// All threads call; `thread` of num_threads, more than 32. One thread of the last block calls use(sums of
+/// the first vector), while others send.
+template <class Use>
+__device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads, const Use& use) {
   __shared__ bool is_last;
+  __shared__ DeviceSums first;
   __syncthreads();
   if (thread == 0) {
     __threadfence();  // this block's words are there before it counts as done
@@ -90,12 +98,15 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   }
   __syncthreads();
   if (!is_last) return;
-  if (thread == 0) before();
-  __syncthreads();
   auto* sums = reinterpret_cast<Limb*>(box.sums);
   auto* host = reinterpret_cast<volatile Limb*>(box.host);
-  for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads)
-    host[i] = atomicExch(sums + i, 0);
+  for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads) {
+    const Limb word = atomicExch(sums + i, 0);
+    if (i < kSumWords) reinterpret_cast<Limb*>(&first)[i] = word;
+    host[i] = word;
+  }
+  __syncthreads();
+  if (thread == 32) use(first);
   __threadfence_system();
   __syncthreads();
   if (thread > 0) return;
@@ -104,7 +115,7 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
 }
 __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
-  send_if_last(box, thread, num_threads, [] {});
+  send_if_last(box, thread, num_threads, [](const DeviceSums&) {});
 }
 
 }  // namespace tessera::cuda

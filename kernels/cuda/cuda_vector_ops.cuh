@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/rank_chain.cuh"
 
 namespace tessera::cuda {
 
@@ -30,10 +31,10 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
 }
 
 /// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
-/// atomics of many threads on one word of shared memory wait for each other. before: of send_if_last.
-template <class Before>
+/// atomics of many threads on one word of shared memory wait for each other. use: of send_if_last.
+template <class Use>
 __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box,
-                       const Before& before) {
+                       const Use& use) {
   constexpr unsigned kWarps = kThreads / 32;
   __shared__ Limb of_warp[kSumWords][kWarps];
   Limb words[kSumWords];
@@ -50,7 +51,7 @@ __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const Sum
     for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
     add_word(threadIdx.x, word, box.sums);
   }
-  send_if_last(box, threadIdx.x, kThreads, before);
+  send_if_last(box, threadIdx.x, kThreads, use);
 }
 
 template <class S>
@@ -85,6 +86,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     if (factor < 0) return;
     update.link *= factor;
   }
+  if (v.chain.next != nullptr) update = given_by(v.chain);
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
        first < v.num_rows; first += index_step() * kRankRows) {
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
       from[j] = static_cast<VertexId>(place_of(v.y, i));
-      old[j] = v.score[i];
+      old[j] = v.before[i];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
@@ -117,7 +119,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, bound, box, [] {});
+  reduce(sums, bound, box, [&](const DeviceSums& all) { leave_next<S>(v.chain, update, all, bound); });
 }
 
 /// Rows that a thread has under way.
@@ -179,11 +181,7 @@ __global__ void __launch_bounds__(kThreads)
 
 /// 1 / norm; -1 where the step does not cover it.
 __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums, const ExactScale& scale) {
-  NormSums norm;
-  norm.largest = __longlong_as_double(static_cast<long long>(__ldcg(&sums.change_max)));
-#pragma unroll
-  for (int f = 0; f < ExactSum::kFolds; ++f)
-    norm.sum.limbs[f] = static_cast<std::int64_t>(__ldcg(&sums.total[f]));
+  const NormSums norm{__longlong_as_double(static_cast<long long>(sums.change_max)), folded(sums.total)};
   return step.covers(norm.largest) ? 1 / step.size(norm, scale) : -1;
 }
 
@@ -209,8 +207,8 @@ __global__ void __launch_bounds__(kThreads)
       sums.change_max = fmax(sums.change_max, fabs(values[j]));
     }
   }
-  reduce(sums, bound, box, [&] {
-    if (factor != nullptr) *factor = factor_of(step, *box.sums, bound);
+  reduce(sums, bound, box, [&](const DeviceSums& all) {
+    if (factor != nullptr) *factor = factor_of(step, all, bound);
   });
 }
 

@@ -30,28 +30,14 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
   return place == kNoVertex ? 0.0 : product.y[place];
 }
 
-/// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
-/// atomics of many threads on one word of shared memory wait for each other. use: of send_if_last.
+/// Sums of all threads of a block, then of all blocks, then to the host. use: of send_if_last.
 template <class Use>
 __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box,
                        const Use& use) {
-  constexpr unsigned kWarps = kThreads / 32;
-  __shared__ Limb of_warp[kSumWords][kWarps];
-  Limb words[kSumWords];
-  own.to_words(bound, words);
-#pragma unroll
-  for (unsigned place = 0; place < kSumWords; ++place) {
-    for (unsigned distance = 16; distance > 0; distance /= 2)
-      words[place] = combined(place, words[place], __shfl_xor_sync(0xffffffffu, words[place], distance));
-    if (threadIdx.x % 32 == 0) of_warp[place][threadIdx.x / 32] = words[place];
-  }
-  __syncthreads();
-  if (threadIdx.x < kSumWords) {
-    Limb word = 0;
-    for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
-    add_word(threadIdx.x, word, box.sums);
-  }
-  send_if_last(box, threadIdx.x, kThreads, use);
+  __shared__ Limb of_warp[kSumWords * kThreads / 32];
+  WarpSums sums;
+  sums.take(own, bound);
+  sums.reduce<kThreads>(of_warp, box, use);
 }
 
 template <class S>
@@ -73,10 +59,11 @@ __global__ void __launch_bounds__(kThreads)
     out[i] = block[i / num_kept * num_vectors + kept[i % num_kept]];
 }
 
-/// A thread takes kRankRows rows at a time, so that enough loads are under way.
-inline constexpr unsigned kRankRows = 4;
+/// A thread takes kRankRows rows at a time, so that enough loads are under way; one where there are so few
+/// that all are under way at once: then a step waits for the slowest thread.
+inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 3 * kThreads;
 
-template <bool kSquares, class S>
+template <bool kSquares, unsigned kRows, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
   let_next_kernel_begin();
@@ -88,13 +75,13 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   }
   if (v.chain.next != nullptr) update = given_by(v.chain);
   ThreadSums sums;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
-       first < v.num_rows; first += index_step() * kRankRows) {
-    VertexId from[kRankRows];
-    S old[kRankRows], scale[kRankRows];
-    VertexId place[kRankRows];
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRows + threadIdx.x; first < v.num_rows;
+       first += index_step() * kRows) {
+    VertexId from[kRows];
+    S old[kRows], scale[kRows];
+    VertexId place[kRows];
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j) {
+    for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
       from[j] = static_cast<VertexId>(place_of(v.y, i));
@@ -102,12 +89,12 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
-    double y[kRankRows];
+    double y[kRows];
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j)
+    for (unsigned j = 0; j < kRows; ++j)
       if (first + j * kThreads < v.num_rows) y[j] = value_at(v.y, from[j]);
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j) {
+    for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
       double value = update.link * y[j];

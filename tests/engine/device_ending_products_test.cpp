@@ -113,7 +113,7 @@ TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   const RandomMatrix a = random_matrix(7, 5000, 4000, 9, false);
   const ExactScale bound(4.0);
-  for (const std::uint32_t bin_messages : {300u, 5000u, 40000u})
+  for (const std::uint32_t bin_messages : {300u, 5000u, 20000u})
     for (const bool squares : {false, true}) {
       const ColumnOrder columns =
           order_columns_by_length(a.column_lengths(), squares ? 512 : 64, 12, Remainder::narrow);

@@ -74,7 +74,8 @@ struct RowBefore {
   }
 };
 
-/// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages.
+/// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages,
+/// else all threads of the block call.
 template <bool kSquares, class S, class Store>
 __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
                             std::uint32_t step, const S* window, WarpSums& all) {
@@ -84,6 +85,7 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
   RowBefore<S> now[kRows];
 #pragma unroll
   for (unsigned j = 0; j < kRows; ++j) now[j] = {args, row + j * step, end, window != nullptr};
+  if (window != nullptr) __syncthreads();  // the scores of the bin are there
   while (row < end) {
     // The next rows are on their way while these are worked on.
     RowBefore<S> next[kRows];
@@ -133,7 +135,6 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
     const std::uint32_t* rows = args.bins.first_rows + pass.shares[i].window;
     const std::uint32_t first = rows[0], end = min(rows[1], num_rows);
     run_share<false, kThreads>(pass, i, first_share, end_share, shared, store);
-    __syncthreads();  // the scores of the bin are there
     update_rows<kSquares>(args, store, first + threadIdx.x, end, kThreads, window, sums);
   }
   const std::uint32_t behind = args.bins.first_rows[args.bins.bins.num_windows];

@@ -16,10 +16,6 @@ namespace {
 /// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4.
 const ExactScale kScoreScale(4.0);
 
-/// Below so many elements a step is over before the host has told a device what the next one has to do. Then
-/// each leaves that for the next, and the device does one more in vain in the end.
-constexpr EdgeOffset kShortStepNonzeros = EdgeOffset{1} << 24;
-
 void check(const PageRankOptions& options) {
   if (!(options.damping >= 0 && options.damping < 1))
     throw OptionError("the damping must be at least 0 and below 1, found " + std::to_string(options.damping));
@@ -100,15 +96,16 @@ class RankSteps {
         x_(op.make_x()) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
     if (!joined_) y_ = op.make_y();
-    if (ahead_ && op.comm().size() == 1 && op.stats().num_nonzeros < kShortStepNonzeros)
+    if (op.chains_updates())
       chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
                 op.backend().template allocate<S>(score_.size())};
     op.replicate(score_, &scale, x_);
     multiply();
   }
 
-  /// The sums of the next step, `update`. The product needs nothing that the host decides: a device goes on
-  /// with the one after meanwhile, in a chain with the step after, too; the last time in vain.
+  /// The sums of the next step, `update`: what the rule says after the sums before. The product needs nothing
+  /// that the host decides: a device goes on with the one after meanwhile, in a chain with the step after,
+  /// too, which has worked out the same update; the last time in vain.
   PendingSums start(const RankUpdate& update) {
     if (!chained()) {
       PendingSums sums = this->update(update);
@@ -127,7 +124,8 @@ class RankSteps {
   void go_on() {
     if (!ahead_) start_product();
   }
-  /// The scores of the step that was started last; nothing is under way then.
+  /// The scores of the step that start() gave last. No exchange is under way then; what a chain does in vain
+  /// only reads them.
   const Buffer<S>& finish() {
     op_.wait_for_inputs();
     return chained() ? chain_.before : score_;

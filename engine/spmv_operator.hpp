@@ -109,6 +109,8 @@ class SpmvOperator {
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
+  /// Whether updates, too, are worth starting before the host has the sums of the one before (RankChain).
+  bool chains_updates() const;
 
   /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.
   std::vector<PartTime> time_parts(int repeats) const;

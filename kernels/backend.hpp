@@ -114,6 +114,10 @@ class Backend {
   /// are worth starting before the host waits for a result.
   virtual bool is_asynchronous() const { return false; }
 
+  /// Below so many elements a step of PageRank on one rank is over before the host has said what the next one
+  /// does: updates follow one another there (RankChain).
+  virtual EdgeOffset chained_nonzeros() const { return 0; }
+
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
   virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
   virtual std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) = 0;
@@ -151,8 +155,8 @@ class Backend {
   /// (1 / out-weight, 0 = dangling) tells which rows are dangling; empty: all 1. score * scale goes to
   /// `next`, if that has a place for it, as by put_inputs.
   /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
-  /// this one has to do, and the scores before, which are not overwritten but swapped. Then the next update
-  /// may start before these sums are taken; never two.
+  /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
+  /// the next update may start before these sums are taken; never two.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,

@@ -5,6 +5,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/exact_sum.hpp"
+#include "kernels/base/host_device.hpp"
 
 namespace tessera {
 

@@ -80,7 +80,10 @@ class CpuBackend : public Backend<S> {
                           bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankChain<S>* chain) override {
     require_in_order(places);
-    if (chain != nullptr) std::copy(score.begin(), score.end(), chain->before.data());
+    if (chain != nullptr) {
+      require(chain->before.size() == score.size(), "a chain has room for the scores before");
+      std::copy(score.begin(), score.end(), chain->before.data());
+    }
     const RankUpdate now = chain == nullptr ? update : *chain->next.data();
     const VectorSums sums =
         cpu::rank_update(now, y.data(), jump.empty() ? nullptr : jump.data(),

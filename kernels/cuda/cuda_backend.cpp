@@ -148,6 +148,7 @@ class CudaBackend : public Backend<S> {
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }
+  EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 24; }
   std::uint64_t free_bytes() const override {
     std::size_t free_bytes = 0, all_bytes = 0;
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));

@@ -85,7 +85,7 @@ __device__ FoldedSum<kFolds> folded(const Limb (&limbs)[kFolds]) {
 
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
 /// All threads call; `thread` of num_threads, more than 32. One thread of the last block calls use(sums of
-/// the first vector), while others send.
+/// the first vector); what it leaves is for later kernels, and may come after what tells the host.
 template <class Use>
 __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads, const Use& use) {
   __shared__ bool is_last;
@@ -117,7 +117,7 @@ __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsi
 }
 
 /// What a warp adds up, a word in every second lane: those of a thread would take many registers for long,
-/// and 16 shuffles do instead of 80.
+/// and 21 shuffles do instead of 80. For blocks of one dimension.
 class WarpSums {
  public:
   /// All lanes call.

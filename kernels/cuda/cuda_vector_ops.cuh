@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// A thread takes kRankRows rows at a time, so that enough loads are under way; one where there are so few
-/// that all are under way at once: then a step waits for the slowest thread.
-inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 3 * kThreads;
+/// that all are under way at once (on an H200): then a step waits for the slowest thread.
+inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 2 * kThreads;
 
 template <bool kSquares, unsigned kRows, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
@@ -106,7 +106,9 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, bound, box, [&](const DeviceSums& all) { leave_next<S>(v.chain, update, all, bound); });
+  reduce(sums, bound, box, [&](const DeviceSums& all) {
+    if (v.chain.next != nullptr) leave_next<S>(v.chain, update, all, bound);
+  });
 }
 
 /// Rows that a thread has under way.

@@ -14,8 +14,7 @@ __device__ inline RankUpdate given_by(const ChainView& chain) {
 template <class S>
 __device__ void leave_next(const ChainView& chain, const RankUpdate& update, const DeviceSums& sums,
                            const ExactScale& bound) {
-  if (chain.next != nullptr)
-    *chain.next = chain.rule.update_after<S>(update, folded(sums.total), folded(sums.dangling), bound);
+  *chain.next = chain.rule.update_after<S>(update, folded(sums.total), folded(sums.dangling), bound);
 }
 
 }  // namespace tessera::cuda

@@ -1,5 +1,7 @@
 // Products that end in an update: a device's bits against a product and an update of the CPU. Skips, visibly,
 // where no device answers.
+#include <array>
+
 #include "tests/support/device_case.hpp"
 
 namespace tessera::test {
@@ -113,7 +115,8 @@ TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   const RandomMatrix a = random_matrix(7, 5000, 4000, 9, false);
   const ExactScale bound(4.0);
-  for (const std::uint32_t bin_messages : {300u, 5000u, 20000u})
+  // the first: more bins than blocks, so that blocks go from one to the next
+  for (const std::uint32_t bin_messages : {60u, 300u, 5000u, 20000u})
     for (const bool squares : {false, true}) {
       const ColumnOrder columns =
           order_columns_by_length(a.column_lengths(), squares ? 512 : 64, 12, Remainder::narrow);
@@ -121,7 +124,12 @@ TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
       const auto num_out = std::min<std::uint64_t>(n - n / 5, random_x<S>(columns, 1).size());
       std::vector<S> scale = random_values<S>(a.num_rows, 3);
       for (std::size_t i = 0; i < scale.size(); i += 3) scale[i] = S{0};
-      const RankRule rule{.damping = 0.01, .num_vertices = n + 7, .num_unconnected = 7};
+      const RankRule rule{.damping = 0.01,
+                          .dangling = squares ? Dangling::rescale : Dangling::uniform,
+                          .num_vertices = n + 7,
+                          .num_unconnected = 7};
+      std::vector<VertexId> slots(num_out);
+      std::iota(slots.rbegin(), slots.rend(), VertexId{0});
       const std::vector<RankUpdate> first{rule.update_after({.total = 1, .dangling = 0.25})};
       this->expect_same([&](Backend<S>& backend) {
         const auto matrix = pack(backend, a, KernelKind::tile_messages, columns, {}, bin_messages);
@@ -130,7 +138,8 @@ TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
         auto y = this->put(backend, std::vector<double>(backend.memory_is_host() ? a.num_rows : 0, 0));
         const auto scales = this->put(backend, scale);
         RankChain<S> chain{rule, this->put(backend, first), this->put(backend, std::vector<S>(n, S{-5}))};
-        const InputTarget<S> target{&x, nullptr, num_out};
+        const auto places = this->put(backend, slots);
+        const InputTarget<S> target{&x, squares ? &places : nullptr, num_out};
         const auto step = [&] {
           if (backend.memory_is_host()) {
             matrix->apply(x, y, 1);
@@ -148,8 +157,9 @@ TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
           now = std::move(after);
         }
         sums.push_back(limbs(now.take().front()));
-        return std::tuple(sums, this->get(backend, chain.next).front().constant, this->get(backend, score),
-                          this->get(backend, chain.before), this->get(backend, x));
+        const RankUpdate left = this->get(backend, chain.next).front();
+        return std::tuple(sums, std::array{left.link, left.teleport, left.constant},
+                          this->get(backend, score), this->get(backend, chain.before), this->get(backend, x));
       });
     }
 }

@@ -165,6 +165,7 @@ class LinkedBackend : public Backend<S> {
   TilingLimits tiling_limits() const override { return limits_; }
   bool memory_is_host() const override { return true; }
   bool is_asynchronous() const override { return true; }
+  EdgeOffset chained_nonzeros() const override { return most_chained; }
   std::shared_ptr<void> allocate_bytes(std::size_t size) override { return cpu_->allocate_bytes(size); }
   void upload(const void* host, void* device, std::size_t size) override { cpu_->upload(host, device, size); }
   void download(const void* device, void* host, std::size_t size) override {
@@ -243,11 +244,12 @@ class LinkedBackend : public Backend<S> {
   }
   void synchronize() override { cpu_->synchronize(); }
 
-  bool ends_with_updates = true;  ///< products of tile-messages can, which are made from now on
-  int num_ended = 0;              ///< products
-  int num_chained = 0;            ///< updates that follow one another
-  int num_norms = 0;              ///< looks at a product for its norm
-  int num_normed = 0;             ///< updates that divide by the norm themselves
+  bool ends_with_updates = true;             ///< products of tile-messages can, which are made from now on
+  EdgeOffset most_chained = ~EdgeOffset{0};  ///< elements of a matrix whose updates follow one another
+  int num_ended = 0;                         ///< products
+  int num_chained = 0;                       ///< updates that follow one another
+  int num_norms = 0;                         ///< looks at a product for its norm
+  int num_normed = 0;                        ///< updates that divide by the norm themselves
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"
@@ -14,12 +16,6 @@ namespace {
 /// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4.
 const ExactScale kScoreScale(4.0);
 
-/// What the next step needs to know of the current scores.
-struct Masses {
-  double total = 0;
-  double dangling = 0;
-};
-
 void check(const PageRankOptions& options) {
   if (!(options.damping >= 0 && options.damping < 1))
     throw OptionError("the damping must be at least 0 and below 1, found " + std::to_string(options.damping));
@@ -27,7 +23,7 @@ void check(const PageRankOptions& options) {
 
 /// Of the start, as precision S stores it; every rank has all of it.
 template <class S>
-Masses masses_of(std::span<const double> start, std::span<const double> scale) {
+ScoreMasses masses_of(std::span<const double> start, std::span<const double> scale) {
   ExactSum total, dangling;
   for (std::size_t v = 0; v < start.size(); ++v) {
     const auto stored = static_cast<double>(static_cast<S>(start[v]));
@@ -35,32 +31,6 @@ Masses masses_of(std::span<const double> start, std::span<const double> scale) {
     if (scale[v] == 0) kScoreScale.add(stored, dangling);
   }
   return {kScoreScale.value(total), kScoreScale.value(dangling)};
-}
-
-/// The step p' = c W^T p + (mass that jumps) * v, with the rule for dangling mass worked in.
-RankUpdate next_update(const PageRankOptions& options, const Masses& masses, double num_vertices) {
-  const double c = options.damping;
-  double link = c, jumping = 1 - c, uniform = 0;
-  switch (options.dangling) {
-    case Dangling::uniform:
-      uniform = c * masses.dangling;
-      break;
-    case Dangling::personalization:
-      jumping += c * masses.dangling;
-      break;
-    case Dangling::drop:
-      break;
-    case Dangling::rescale: {
-      // The sum after the step is known before it: W^T keeps all mass that is not dangling.
-      const double sum = c * (masses.total - masses.dangling) + (1 - c);
-      link /= sum;
-      jumping /= sum;
-    }
-  }
-  const bool jumps_anywhere = options.personalization.empty();
-  return {.link = link,
-          .teleport = jumps_anywhere ? 0.0 : jumping,
-          .constant = (jumps_anywhere ? jumping + uniform : uniform) / num_vertices};
 }
 
 /// p_k = F(p_{k-1}) + e with F a contraction by c and e the rounding of scores (u), of x (2 c u: product
@@ -111,17 +81,63 @@ class UnconnectedRows {
   S score_;
 };
 
-/// Product and update in turn, in one where the device can; `score` is what they step.
+/// Products and updates in turn, joined where the device can.
 template <class S>
 class RankSteps {
  public:
-  RankSteps(SpmvOperator<S>& op, const PageRankOptions& options, const Buffer<S>& scale,
-            const Buffer<S>& jump, Buffer<S>& score)
-      : op_(op), options_(options), scale_(scale), jump_(jump), score_(score), x_(op.make_x()) {
+  RankSteps(SpmvOperator<S>& op, const PageRankOptions& options, const RankRule& rule, const Buffer<S>& scale,
+            const Buffer<S>& jump, Buffer<S> score)
+      : op_(op),
+        ahead_(op.works_ahead()),
+        squares_(options.stop.norm == Norm::l2),
+        scale_(scale),
+        jump_(jump),
+        score_(std::move(score)),
+        x_(op.make_x()) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
     if (!joined_) y_ = op.make_y();
-    op.replicate(score, &scale, x_);
+    if (op.chains_updates())
+      chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
+                op.backend().template allocate<S>(score_.size())};
+    op.replicate(score_, &scale, x_);
     multiply();
+  }
+
+  /// The sums of the next step, `update`: what the rule says after the sums before. The product needs nothing
+  /// that the host decides: a device goes on with the one after meanwhile, in a chain with the step after,
+  /// too, which has worked out the same update; the last time in vain.
+  PendingSums start(const RankUpdate& update) {
+    if (!chained()) {
+      PendingSums sums = this->update(update);
+      if (ahead_) start_product();
+      return sums;
+    }
+    if (!after_) {
+      op_.backend().upload(&update, chain_.next.data(), sizeof update);
+      after_ = step_of_chain();
+    }
+    PendingSums sums = *std::move(after_);
+    after_ = step_of_chain();
+    return sums;
+  }
+  /// Once the sums are there, and another step will follow.
+  void go_on() {
+    if (!ahead_) start_product();
+  }
+  /// The scores of the step that start() gave last. No exchange is under way then; what a chain does in vain
+  /// only reads them.
+  const Buffer<S>& finish() {
+    op_.wait_for_inputs();
+    return chained() ? chain_.before : score_;
+  }
+
+ private:
+  bool chained() const { return !chain_.next.empty(); }
+  void multiply() {
+    if (joined_)
+      op_.begin_for_update(x_);
+    else
+      op_.start(x_, y_);
   }
   /// Once the inputs of this rank are where they are sent from, as update() leaves them.
   void start_product() {
@@ -131,28 +147,28 @@ class RankSteps {
   /// The step of the scores, by the product that was started last; leaves the inputs of the next.
   PendingSums update(const RankUpdate& update) {
     op_.wait_for_inputs();
-    const bool squares = options_.stop.norm == Norm::l2;
+    RankChain<S>* chain = chained() ? &chain_ : nullptr;
     if (joined_)
       return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
-                                 squares, score_, x_);
-    return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares,
-                                     score_, op_.input_target(x_));
+                                 squares_, score_, x_, chain);
+    return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares_,
+                                     score_, op_.input_target(x_), chain);
+  }
+  PendingSums step_of_chain() {
+    PendingSums sums = update({});
+    start_product();
+    return sums;
   }
 
- private:
-  void multiply() {
-    if (joined_)
-      op_.begin_for_update(x_);
-    else
-      op_.start(x_, y_);
-  }
   SpmvOperator<S>& op_;
-  const PageRankOptions& options_;
+  const bool ahead_, squares_;
   const Buffer<S>&scale_, &jump_;
-  Buffer<S>& score_;
+  Buffer<S> score_;
   Buffer<S> x_;
   Buffer<double> y_;
-  bool joined_ = false;  // products end in updates
+  bool joined_ = false;               // products end in updates
+  RankChain<S> chain_;                // empty: the host says what each step does
+  std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
 };
 
 }  // namespace
@@ -171,19 +187,18 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   const Buffer<S> scale = op.to_local(host_scale);
   const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
   UnconnectedRows<S> unconnected(op, options);
-  Buffer<S> score = op.to_local(start);
-  score.truncate(score.size() - unconnected.count());
-  Masses masses = masses_of<S>(start, host_scale);
-
-  // The product needs nothing that the host decides: a device goes on with the next one meanwhile, the last
-  // time in vain.
-  const bool ahead = op.works_ahead();
-  RankSteps<S> steps(op, options, scale, jump, score);
+  Buffer<S> start_score = op.to_local(start);
+  start_score.truncate(start_score.size() - unconnected.count());
+  ScoreMasses masses = masses_of<S>(start, host_scale);
+  const RankRule rule{.damping = options.damping,
+                      .dangling = options.dangling,
+                      .jumps_anywhere = options.personalization.empty(),
+                      .num_vertices = n,
+                      .num_unconnected = unconnected.count()};
+  RankSteps<S> steps(op, options, rule, scale, jump, std::move(start_score));
   for (bool done = false; !done;) {
-    const RankUpdate update = next_update(options, masses, static_cast<double>(n));
-    PendingSums pending = steps.update(update);
-    if (ahead) steps.start_product();
-    VectorSums sums = pending.take().front();
+    const RankUpdate update = rule.update_after(masses);
+    VectorSums sums = steps.start(update).take().front();
     unconnected.step(update, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, op.comm());
     masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
@@ -192,10 +207,9 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
       result.report.interrupted = !done;
       done = true;
     }
-    if (!ahead && !done) steps.start_product();
+    if (!done) steps.go_on();
   }
-  op.wait_for_inputs();
-  result.scores = op.to_original(score, 1, 0, unconnected.score());
+  result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score());
   result.sum = masses.total;
   result.error_bound =
       bound_of_error(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());

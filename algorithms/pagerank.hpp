@@ -5,15 +5,9 @@
 #include <vector>
 
 #include "algorithms/convergence.hpp"
+#include "kernels/rank_rule.hpp"
 
 namespace tessera {
-
-enum class Dangling {
-  uniform,          ///< their mass goes to all vertices alike
-  personalization,  ///< their mass goes where the surfer jumps to
-  drop,             ///< it is lost: the paper's equation as it stands; scores sum to less than 1
-  rescale,          ///< it is lost, and each step is scaled back to sum 1
-};
 
 struct PageRankOptions {
   double damping = 0.85;  ///< probability to follow a link, in [0, 1)

@@ -21,6 +21,7 @@
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
 #include "kernels/norm_step.hpp"
+#include "kernels/rank_rule.hpp"
 #include "kernels/tile_composite.hpp"
 #include "kernels/tile_messages.hpp"
 #include "kernels/vector_sums.hpp"
@@ -91,13 +92,6 @@ class Matrix {
   }
 };
 
-/// new = link * y + teleport * jump[row] + constant; jump may be empty (then its term is left out).
-struct RankUpdate {
-  double link = 0;
-  double teleport = 0;
-  double constant = 0;
-};
-
 /// What a product can end in: new = link * y + constant (PageRank), or new = link * y, and `restart` more in
 /// one row (a walk; kNoVertex: in none of this rank's).
 struct EndingUpdate {
@@ -119,6 +113,10 @@ class Backend {
   /// Whether operations may return before they are done (they are done in order, though): then more of them
   /// are worth starting before the host waits for a result.
   virtual bool is_asynchronous() const { return false; }
+
+  /// Below so many elements a step of PageRank on one rank is over before the host has said what the next one
+  /// does: updates follow one another there (RankChain).
+  virtual EdgeOffset chained_nonzeros() const { return 0; }
 
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
   virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
@@ -156,9 +154,13 @@ class Backend {
   /// The step of PageRank and HITS after the product (see RankUpdate); `score` is overwritten, `scale`
   /// (1 / out-weight, 0 = dangling) tells which rows are dangling; empty: all 1. score * scale goes to
   /// `next`, if that has a place for it, as by put_inputs.
+  /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
+  /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
+  /// the next update may start before these sums are taken; never two.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
-                                  bool squares, Buffer<S>& score, const InputTarget<S>& next) = 0;
+                                  bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                                  RankChain<S>* chain = nullptr) = 0;
   /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
   /// (kNoVertex = not on this rank).
   virtual PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
@@ -166,11 +168,12 @@ class Backend {
                                   unsigned num_vectors, const ExactScale& bound, bool squares,
                                   Buffer<S>& walk) = 0;
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
-  /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
-  /// sums. The bits are those of apply() and the update by itself.
+  /// walk_update make it, on rows 0 to score.size(); `scale`, `score`, `next` and `chain` as there, and all
+  /// of the sums. The bits are those of apply() and the update by itself.
   virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
                                       const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                                      Buffer<S>& score, const InputTarget<S>& next);
+                                      Buffer<S>& score, const InputTarget<S>& next,
+                                      RankChain<S>* chain = nullptr);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
   /// scale; the host waits for the first only. For one rank that has all of y.

@@ -23,7 +23,8 @@ struct NormSums {
   ExactSum sum;        ///< of y, or of its squares; only where every term is within the bound
 };
 
-/// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending.
+/// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending, two in
+/// a chain (kernels/rank_rule.hpp).
 class PendingSums {
  public:
   explicit PendingSums(std::vector<VectorSums> ready) : wait_([sums = std::move(ready)] { return sums; }) {}

@@ -19,12 +19,12 @@ struct FoldedSum {
 
   std::int64_t limbs[kFolds] = {};
 
-  FoldedSum& operator+=(const FoldedSum& other) {
+  TESSERA_HD FoldedSum& operator+=(const FoldedSum& other) {
     for (int f = 0; f < kFolds; ++f) limbs[f] += other.limbs[f];
     return *this;
   }
   /// As if every term had been added `times` times; below 2^32.
-  FoldedSum& operator*=(std::uint64_t times) {
+  TESSERA_HD FoldedSum& operator*=(std::uint64_t times) {
     for (int f = 0; f < kFolds; ++f) limbs[f] *= static_cast<std::int64_t>(times);
     return *this;
   }
@@ -56,12 +56,12 @@ class ExactScale {
   TESSERA_HD double magic(int fold) const { return magic_[fold]; }
   /// Adds what at most kMaxTermsPerDeposit terms gave for one fold.
   template <int kNumFolds>
-  void deposit(int fold, double fold_sum, FoldedSum<kNumFolds>& sum) const {
+  TESSERA_HD void deposit(int fold, double fold_sum, FoldedSum<kNumFolds>& sum) const {
     sum.limbs[fold] += static_cast<std::int64_t>(fold_sum / quantum_[fold]);
   }
   /// Adds one term.
   template <int kNumFolds>
-  void add(double term, FoldedSum<kNumFolds>& sum) const {
+  TESSERA_HD void add(double term, FoldedSum<kNumFolds>& sum) const {
     for (int f = 0; f < kNumFolds; ++f) {
       const double piece = (term + magic_[f]) - magic_[f];
       deposit(f, piece, sum);

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/base/error.hpp"
@@ -76,12 +77,20 @@ class CpuBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                          RankChain<S>* chain) override {
     require_in_order(places);
+    if (chain != nullptr) {
+      require(chain->before.size() == score.size(), "a chain has room for the scores before");
+      std::copy(score.begin(), score.end(), chain->before.data());
+    }
+    const RankUpdate now = chain == nullptr ? update : *chain->next.data();
     const VectorSums sums =
-        cpu::rank_update(update, y.data(), jump.empty() ? nullptr : jump.data(),
+        cpu::rank_update(now, y.data(), jump.empty() ? nullptr : jump.data(),
                          scale.empty() ? nullptr : scale.data(), bound, squares, score.data(), score.size());
     if (next.count > 0) put_inputs(score, scale.empty() ? nullptr : &scale, 1, next);
+    if (chain != nullptr)
+      *chain->next.data() = chain->rule.template update_after<S>(now, sums.total, sums.dangling, bound);
     return PendingSums({sums});
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,

@@ -148,6 +148,7 @@ class CudaBackend : public Backend<S> {
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }
+  EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 24; }
   std::uint64_t free_bytes() const override {
     std::size_t free_bytes = 0, all_bytes = 0;
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
@@ -190,9 +191,10 @@ class CudaBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                          RankChain<S>* chain) override {
     const cuda::RankVectors<S> vectors =
-        rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next);
+        rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next, chain);
     return send_sums(
         1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
@@ -208,10 +210,10 @@ class CudaBackend : public Backend<S> {
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
-                              const InputTarget<S>& next) override {
+                              const InputTarget<S>& next, RankChain<S>* chain) override {
     const auto* ending = dynamic_cast<const cuda::EndsWithUpdates<S>*>(&matrix);
     require(ending != nullptr, "a matrix whose products end in updates");
-    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next);
+    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next, chain);
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });
@@ -230,7 +232,7 @@ class CudaBackend : public Backend<S> {
     const cuda::SumsOutbox box = norm_mailbox_.open(1);
     cuda::norm_sums(y.data(), y.size(), step.squares(), step.scale(), step, factor_.data(), box);
     cuda::RankVectors<S> vectors =
-        rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next);
+        rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next, nullptr);
     vectors.factor = factor_.data();
     PendingSums sums = send_sums(1, [&](const cuda::SumsOutbox& its) {
       cuda::rank_update({.link = size}, vectors, bound, squares, its);
@@ -287,26 +289,36 @@ class CudaBackend : public Backend<S> {
   }
   static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
                                            const Buffer<S>& scale, Buffer<S>& score,
-                                           const InputTarget<S>& next) {
+                                           const InputTarget<S>& next, RankChain<S>* chain) {
+    const S* before = score.data();
+    if (chain != nullptr) {
+      require(chain->before.size() == score.size(), "a chain has room for the scores before");
+      score.swap(chain->before);
+    }
     return {.y = y,
             .jump = jump.empty() ? nullptr : jump.data(),
             .scale = scale.empty() ? nullptr : scale.data(),
+            .before = before,
             .score = score.data(),
             .num_rows = score.size(),
             .out = next.count > 0 ? next.out->data() : nullptr,
             .slots = data_or_null(next.slots),
-            .num_out = next.count};
+            .num_out = next.count,
+            .chain = chain == nullptr ? cuda::ChainView{} : cuda::ChainView{chain->next.data(), chain->rule}};
   }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
-    const cuda::SumsOutbox box = mailbox_.open(num_vectors);
+    std::swap(mailbox_, other_mailbox_);  // in a chain the sums before are still to come
+    const cuda::SumsOutbox box = mailbox_->open(num_vectors);
     add(box);
-    return PendingSums([this, number = box.number] { return mailbox_.receive(number); });
+    return PendingSums([mailbox = mailbox_.get(), number = box.number] { return mailbox->receive(number); });
   }
   Buffer<double> dot_chunks_;
   cudaDeviceProp properties_{};
-  cuda::SumsMailbox mailbox_, norm_mailbox_;
+  std::unique_ptr<cuda::SumsMailbox> mailbox_ = std::make_unique<cuda::SumsMailbox>(),
+                                     other_mailbox_ = std::make_unique<cuda::SumsMailbox>();
+  cuda::SumsMailbox norm_mailbox_;
   Buffer<double> factor_;
 #ifdef TESSERA_HAVE_NCCL
   std::shared_ptr<cuda::NcclGroup> group_;

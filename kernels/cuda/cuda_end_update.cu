@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/bin_rows.hpp"
 #include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/rank_chain.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/slice_sums.cuh"
 
@@ -14,65 +15,34 @@ struct ScoreStore {
   EndingUpdate update;
   VertexId restart_place;
   S* window;
+  __device__ void begin() const {}
   template <class T>
   __device__ void operator()(std::uint32_t place, T sum, std::uint32_t first) const {
     const double added = place == restart_place ? update.constant + update.restart : update.constant;
     window[first] = static_cast<S>(update.link * static_cast<double>(sum) + added);
   }
+  __device__ S score_without_links(std::uint32_t row) const {
+    const double added = row == update.restart_row ? update.constant + update.restart : update.constant;
+    return static_cast<S>(update.link * 0.0 + added);
+  }
 };
 
-/// What a warp adds up over all of its bins, a word in every second lane: the sums of a thread would take the
-/// registers that slices need.
-class WarpSums {
- public:
-  /// All lanes call.
-  __device__ void take(const ThreadSums& own, const ExactScale& bound) {
-    static_assert(kSumWords == 16);
-    Limb words[kSumWords];
-    own.to_words(bound, words);
-    words[kSumWords - 1] = 0;
-    change_max_ = fmax(change_max_, own.change_max);
-    keep_half<8>(words);
-    keep_half<4>(words);
-    keep_half<2>(words);
-    keep_half<1>(words);
-    word_ += words[0] + __shfl_xor_sync(0xffffffffu, words[0], 1);
+/// The same in a chain of updates: what to do lies in shared memory, as registers are for slices.
+template <class S>
+struct ChainStore {
+  ChainView chain;
+  RankUpdate* update;
+  S* window;
+  __device__ void begin() const {
+    if (threadIdx.x == 0) *update = given_by(chain);
   }
-
-  /// Adds those of all warps of the block to device memory; all threads call. of_warp: shared memory that
-  /// nothing else uses any more, kSumWords words a warp.
-  template <unsigned kThreads>
-  __device__ void reduce(Limb* of_warp, const SumsOutbox& box) {
-    constexpr unsigned kWarps = kThreads / kWarp;
-    const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, place = lane / 2;
-    auto largest = static_cast<Limb>(__double_as_longlong(change_max_));
-    for (unsigned distance = kWarp / 2; distance > 0; distance /= 2)
-      largest = combined(kSumWords - 1, largest, __shfl_xor_sync(0xffffffffu, largest, distance));
-    if (lane % 2 == 0) of_warp[place * kWarps + warp] = place == kSumWords - 1 ? largest : word_;
-    __syncthreads();
-    if (threadIdx.x < kSumWords) {
-      Limb word = 0;
-      for (unsigned w = 0; w < kWarps; ++w)
-        word = combined(threadIdx.x, word, of_warp[threadIdx.x * kWarps + w]);
-      add_word(threadIdx.x, word, box.sums);
-    }
-    send_if_last(box, threadIdx.x, kThreads);
+  template <class T>
+  __device__ void operator()(std::uint32_t, T sum, std::uint32_t first) const {
+    window[first] = static_cast<S>(update->link * static_cast<double>(sum) + update->constant);
   }
-
- private:
-  /// Of twice kHalf words a lane keeps half, with what its partner had of these.
-  template <unsigned kHalf>
-  __device__ static void keep_half(Limb (&words)[kSumWords]) {
-    const bool upper = (threadIdx.x & 2 * kHalf) != 0;
-#pragma unroll
-    for (unsigned k = 0; k < kHalf; ++k) {
-      const Limb given = upper ? words[k] : words[k + kHalf];
-      words[k] = (upper ? words[k + kHalf] : words[k]) + __shfl_xor_sync(0xffffffffu, given, 2 * kHalf);
-    }
+  __device__ S score_without_links(std::uint32_t) const {
+    return static_cast<S>(update->link * 0.0 + update->constant);
   }
-
-  Limb word_ = 0;
-  double change_max_ = 0;
 };
 
 template <class S>
@@ -98,23 +68,24 @@ struct RowBefore {
     const RankVectors<S>& v = args.v;
     if (row >= end) return;
     first_message = has_messages ? args.bins.first_messages[row] : kNoMessage;
-    score = v.score[row];
+    score = v.before[row];
     scale = v.scale == nullptr ? S{1} : v.scale[row];
     slot = v.slots == nullptr || row >= v.num_out ? row : v.slots[row];
   }
 };
 
-/// Rows row, row + step, ... below `end`; window null: rows without messages.
-template <bool kSquares, class S>
-__device__ void update_rows(const EndArgs<S>& args, std::uint32_t row, std::uint32_t end, std::uint32_t step,
-                            const S* window, WarpSums& all) {
+/// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages,
+/// else all threads of the block call.
+template <bool kSquares, class S, class Store>
+__device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
+                            std::uint32_t step, const S* window, WarpSums& all) {
   constexpr unsigned kRows = 2;  // more would take registers from the slices
   const RankVectors<S>& v = args.v;
-  const EndingUpdate& update = args.update;
   ThreadSums sums;
   RowBefore<S> now[kRows];
 #pragma unroll
   for (unsigned j = 0; j < kRows; ++j) now[j] = {args, row + j * step, end, window != nullptr};
+  if (window != nullptr) __syncthreads();  // the scores of the bin are there
   while (row < end) {
     // The next rows are on their way while these are worked on.
     RowBefore<S> next[kRows];
@@ -124,9 +95,8 @@ __device__ void update_rows(const EndArgs<S>& args, std::uint32_t row, std::uint
     for (unsigned j = 0; j < kRows; ++j, row += step) {
       if (row >= end) continue;
       const RowBefore<S>& before = now[j];
-      const double added = row == update.restart_row ? update.constant + update.restart : update.constant;
-      const S stored = before.first_message == kNoMessage ? static_cast<S>(update.link * 0.0 + added)
-                                                          : window[before.first_message];
+      const S stored =
+          before.first_message == kNoMessage ? store.score_without_links(row) : window[before.first_message];
       sums.add_rank(args.bound, kSquares, static_cast<double>(stored), static_cast<double>(before.score),
                     before.scale == S{0});
       v.score[row] = stored;
@@ -135,11 +105,21 @@ __device__ void update_rows(const EndArgs<S>& args, std::uint32_t row, std::uint
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];
   }
-  __syncwarp();
   all.take(sums, args.bound);
 }
 
-template <bool kSquares, unsigned kThreads, class S>
+template <class S>
+__device__ ScoreStore<S> make_store(const EndArgs<S>& args, S* window, std::false_type) {
+  const VertexId row = args.update.restart_row;
+  return {args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
+}
+template <class S>
+__device__ ChainStore<S> make_store(const EndArgs<S>& args, S* window, std::true_type) {
+  __shared__ RankUpdate update;
+  return {args.v.chain, &update, window};
+}
+
+template <bool kSquares, unsigned kThreads, class Chained, class S>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
@@ -148,32 +128,41 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
   const std::uint32_t first_share = pass.first_of_block[blockIdx.x],
                       end_share = pass.first_of_block[blockIdx.x + 1];
   let_next_kernel_begin();
-  const VertexId row = args.update.restart_row;
-  const ScoreStore<S> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
+  const auto store = make_store(args, window, Chained());
   WarpSums sums;
   const auto num_rows = static_cast<std::uint32_t>(args.v.num_rows);
   for (std::uint32_t i = first_share; i < end_share; ++i) {
     const std::uint32_t* rows = args.bins.first_rows + pass.shares[i].window;
     const std::uint32_t first = rows[0], end = min(rows[1], num_rows);
     run_share<false, kThreads>(pass, i, first_share, end_share, shared, store);
-    __syncthreads();  // the scores of the bin are there
-    update_rows<kSquares>(args, first + threadIdx.x, end, kThreads, window, sums);
+    update_rows<kSquares>(args, store, first + threadIdx.x, end, kThreads, window, sums);
   }
   const std::uint32_t behind = args.bins.first_rows[args.bins.bins.num_windows];
   if (behind < num_rows)
-    update_rows<kSquares>(args, behind + blockIdx.x * kThreads + threadIdx.x, num_rows, gridDim.x * kThreads,
-                          static_cast<const S*>(nullptr), sums);
+    update_rows<kSquares>(args, store, behind + blockIdx.x * kThreads + threadIdx.x, num_rows,
+                          gridDim.x * kThreads, static_cast<const S*>(nullptr), sums);
   __pipeline_wait_prior(0);
   __syncthreads();  // nobody uses the window or a ring any more
-  sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
+  sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box, [&](const DeviceSums& all) {
+    if constexpr (Chained::value) leave_next<S>(args.v.chain, *store.update, all, args.bound);
+  });
 }
 
-template <bool kSquares, unsigned kThreads, class S>
+template <bool kSquares, unsigned kThreads, class Chained, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
   const std::size_t bytes = shared_bytes<kThreads, S>(shares.largest_window);
-  allow_shared_bytes<end_kernel<kSquares, kThreads, S>>(bytes);
-  launch_early(end_kernel<kSquares, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+  allow_shared_bytes<end_kernel<kSquares, kThreads, Chained, S>>(bytes);
+  launch_early(end_kernel<kSquares, kThreads, Chained, S>, shares.num_blocks, kThreads, bytes, args);
+}
+
+template <class Chained, class S>
+void launch(const EndArgs<S>& args, bool squares) {
+  const bool large = threads_for<S>(args.bins.shares.largest_window) == 1024;
+  if (squares)
+    large ? launch<true, 1024, Chained>(args) : launch<true, 512, Chained>(args);
+  else
+    large ? launch<false, 1024, Chained>(args) : launch<false, 512, Chained>(args);
 }
 
 }  // namespace
@@ -183,11 +172,10 @@ void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingU
                      const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
                      const SumsOutbox& box) {
   const EndArgs<S> args{bins, messages, update, vectors, bound, box};
-  const bool large = threads_for<S>(bins.shares.largest_window) == 1024;
-  if (squares)
-    large ? launch<true, 1024>(args) : launch<true, 512>(args);
+  if (vectors.chain.next == nullptr)
+    launch<std::false_type>(args, squares);
   else
-    large ? launch<false, 1024>(args) : launch<false, 512>(args);
+    launch<std::true_type>(args, squares);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -75,13 +75,21 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
     atomicMax(target, word);
 }
 
+template <int kFolds>
+__device__ FoldedSum<kFolds> folded(const Limb (&limbs)[kFolds]) {
+  FoldedSum<kFolds> sum;
+#pragma unroll
+  for (int f = 0; f < kFolds; ++f) sum.limbs[f] = static_cast<std::int64_t>(limbs[f]);
+  return sum;
+}
+
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
-/// All threads call; `thread` of num_threads. before() is called by thread 0 of the last block, while the
-/// sums of all are there.
-template <class Before>
-__device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads,
-                             const Before& before) {
+/// All threads call; `thread` of num_threads, more than 32. One thread of the last block calls use(sums of
+/// the first vector); what it leaves is for later kernels, and may come after what tells the host.
+template <class Use>
+__device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads, const Use& use) {
   __shared__ bool is_last;
+  __shared__ DeviceSums first;
   __syncthreads();
   if (thread == 0) {
     __threadfence();  // this block's words are there before it counts as done
@@ -90,21 +98,78 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   }
   __syncthreads();
   if (!is_last) return;
-  if (thread == 0) before();
-  __syncthreads();
   auto* sums = reinterpret_cast<Limb*>(box.sums);
   auto* host = reinterpret_cast<volatile Limb*>(box.host);
-  for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads)
-    host[i] = atomicExch(sums + i, 0);
-  __threadfence_system();
+  for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads) {
+    const Limb word = atomicExch(sums + i, 0);
+    if (i < kSumWords) reinterpret_cast<Limb*>(&first)[i] = word;
+    host[i] = word;
+  }
   __syncthreads();
+  if (thread == 32) use(first);
   if (thread > 0) return;
   *box.blocks_done = 0;
-  __threadfence_system();  // the sums are there before their number
+  __threadfence_system();  // what all threads sent before the barrier is there before its number
   *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
 }
 __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
-  send_if_last(box, thread, num_threads, [] {});
+  send_if_last(box, thread, num_threads, [](const DeviceSums&) {});
 }
+
+/// What a warp adds up, a word in every second lane: those of a thread would take many registers for long,
+/// and 21 shuffles do instead of 80. For blocks of one dimension.
+class WarpSums {
+ public:
+  /// All lanes call.
+  __device__ void take(const ThreadSums& own, const ExactScale& bound) {
+    static_assert(kSumWords == 16);
+    __syncwarp();
+    Limb words[kSumWords];
+    own.to_words(bound, words);
+    words[kSumWords - 1] = 0;
+    change_max_ = fmax(change_max_, own.change_max);
+    keep_half<8>(words);
+    keep_half<4>(words);
+    keep_half<2>(words);
+    keep_half<1>(words);
+    word_ += words[0] + __shfl_xor_sync(0xffffffffu, words[0], 1);
+  }
+
+  /// Adds those of all warps of the block to device memory, and sends all if this block is the last; all
+  /// threads call. of_warp: shared memory that nothing else uses any more, kSumWords words a warp. use: of
+  /// send_if_last.
+  template <unsigned kThreads, class Use>
+  __device__ void reduce(Limb* of_warp, const SumsOutbox& box, const Use& use) {
+    constexpr unsigned kWarp = 32, kWarps = kThreads / kWarp;
+    const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, place = lane / 2;
+    auto largest = static_cast<Limb>(__double_as_longlong(change_max_));
+    for (unsigned distance = kWarp / 2; distance > 0; distance /= 2)
+      largest = combined(kSumWords - 1, largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+    if (lane % 2 == 0) of_warp[place * kWarps + warp] = place == kSumWords - 1 ? largest : word_;
+    __syncthreads();
+    if (threadIdx.x < kSumWords) {
+      Limb word = 0;
+      for (unsigned w = 0; w < kWarps; ++w)
+        word = combined(threadIdx.x, word, of_warp[threadIdx.x * kWarps + w]);
+      add_word(threadIdx.x, word, box.sums);
+    }
+    send_if_last(box, threadIdx.x, kThreads, use);
+  }
+
+ private:
+  /// Of twice kHalf words a lane keeps half, with what its partner had of these.
+  template <unsigned kHalf>
+  __device__ static void keep_half(Limb (&words)[kSumWords]) {
+    const bool upper = (threadIdx.x & 2 * kHalf) != 0;
+#pragma unroll
+    for (unsigned k = 0; k < kHalf; ++k) {
+      const Limb given = upper ? words[k] : words[k + kHalf];
+      words[k] = (upper ? words[k + kHalf] : words[k]) + __shfl_xor_sync(0xffffffffu, given, 2 * kHalf);
+    }
+  }
+
+  Limb word_ = 0;
+  double change_max_ = 0;
+};
 
 }  // namespace tessera::cuda

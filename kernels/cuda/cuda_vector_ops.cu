@@ -26,14 +26,27 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
+namespace {
+
+template <unsigned kRows, class S>
+void launch_rank(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
+                 bool squares, const SumsOutbox& box) {
+  const unsigned blocks = num_reduce_blocks(ceil_div<std::uint64_t>(vectors.num_rows, kRows));
+  if (squares)
+    launch_early(rank_kernel<true, kRows, S>, blocks, kThreads, 0, update, vectors, bound, box);
+  else
+    launch_early(rank_kernel<false, kRows, S>, blocks, kThreads, 0, update, vectors, bound, box);
+}
+
+}  // namespace
+
 template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
                  bool squares, const SumsOutbox& box) {
-  const unsigned blocks = num_reduce_blocks(ceil_div<std::uint64_t>(vectors.num_rows, kRankRows));
-  if (squares)
-    launch_early(rank_kernel<true, S>, blocks, kThreads, 0, update, vectors, bound, box);
+  if (vectors.num_rows > kFewRankRows)
+    launch_rank<kRankRows>(update, vectors, bound, squares, box);
   else
-    launch_early(rank_kernel<false, S>, blocks, kThreads, 0, update, vectors, bound, box);
+    launch_rank<1>(update, vectors, bound, squares, box);
 }
 
 template <class S>

@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/rank_chain.cuh"
 
 namespace tessera::cuda {
 
@@ -29,28 +30,14 @@ __device__ inline double value_at(const ProductView& product, std::uint64_t plac
   return place == kNoVertex ? 0.0 : product.y[place];
 }
 
-/// Sums of all threads of a block, then of all blocks, then to the host: warps by shuffles, because 64-bit
-/// atomics of many threads on one word of shared memory wait for each other. before: of send_if_last.
-template <class Before>
+/// Sums of all threads of a block, then of all blocks, then to the host. use: of send_if_last.
+template <class Use>
 __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const SumsOutbox& box,
-                       const Before& before) {
-  constexpr unsigned kWarps = kThreads / 32;
-  __shared__ Limb of_warp[kSumWords][kWarps];
-  Limb words[kSumWords];
-  own.to_words(bound, words);
-#pragma unroll
-  for (unsigned place = 0; place < kSumWords; ++place) {
-    for (unsigned distance = 16; distance > 0; distance /= 2)
-      words[place] = combined(place, words[place], __shfl_xor_sync(0xffffffffu, words[place], distance));
-    if (threadIdx.x % 32 == 0) of_warp[place][threadIdx.x / 32] = words[place];
-  }
-  __syncthreads();
-  if (threadIdx.x < kSumWords) {
-    Limb word = 0;
-    for (const Limb part : of_warp[threadIdx.x]) word = combined(threadIdx.x, word, part);
-    add_word(threadIdx.x, word, box.sums);
-  }
-  send_if_last(box, threadIdx.x, kThreads, before);
+                       const Use& use) {
+  __shared__ Limb of_warp[kSumWords * kThreads / 32];
+  WarpSums sums;
+  sums.take(own, bound);
+  sums.reduce<kThreads>(of_warp, box, use);
 }
 
 template <class S>
@@ -72,10 +59,11 @@ __global__ void __launch_bounds__(kThreads)
     out[i] = block[i / num_kept * num_vectors + kept[i % num_kept]];
 }
 
-/// A thread takes kRankRows rows at a time, so that enough loads are under way.
-inline constexpr unsigned kRankRows = 4;
+/// A thread takes kRankRows rows at a time, so that enough loads are under way; one where there are so few
+/// that all are under way at once (on an H200): then a step waits for the slowest thread.
+inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 2 * kThreads;
 
-template <bool kSquares, class S>
+template <bool kSquares, unsigned kRows, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
   let_next_kernel_begin();
@@ -85,27 +73,28 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     if (factor < 0) return;
     update.link *= factor;
   }
+  if (v.chain.next != nullptr) update = given_by(v.chain);
   ThreadSums sums;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRankRows + threadIdx.x;
-       first < v.num_rows; first += index_step() * kRankRows) {
-    VertexId from[kRankRows];
-    S old[kRankRows], scale[kRankRows];
-    VertexId place[kRankRows];
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRows + threadIdx.x; first < v.num_rows;
+       first += index_step() * kRows) {
+    VertexId from[kRows];
+    S old[kRows], scale[kRows];
+    VertexId place[kRows];
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j) {
+    for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
       from[j] = static_cast<VertexId>(place_of(v.y, i));
-      old[j] = v.score[i];
+      old[j] = v.before[i];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
-    double y[kRankRows];
+    double y[kRows];
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j)
+    for (unsigned j = 0; j < kRows; ++j)
       if (first + j * kThreads < v.num_rows) y[j] = value_at(v.y, from[j]);
 #pragma unroll
-    for (unsigned j = 0; j < kRankRows; ++j) {
+    for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
       double value = update.link * y[j];
@@ -117,7 +106,9 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i < v.num_out) v.out[place[j]] = stored * scale[j];
     }
   }
-  reduce(sums, bound, box, [] {});
+  reduce(sums, bound, box, [&](const DeviceSums& all) {
+    if (v.chain.next != nullptr) leave_next<S>(v.chain, update, all, bound);
+  });
 }
 
 /// Rows that a thread has under way.
@@ -179,11 +170,7 @@ __global__ void __launch_bounds__(kThreads)
 
 /// 1 / norm; -1 where the step does not cover it.
 __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums, const ExactScale& scale) {
-  NormSums norm;
-  norm.largest = __longlong_as_double(static_cast<long long>(__ldcg(&sums.change_max)));
-#pragma unroll
-  for (int f = 0; f < ExactSum::kFolds; ++f)
-    norm.sum.limbs[f] = static_cast<std::int64_t>(__ldcg(&sums.total[f]));
+  const NormSums norm{__longlong_as_double(static_cast<long long>(sums.change_max)), folded(sums.total)};
   return step.covers(norm.largest) ? 1 / step.size(norm, scale) : -1;
 }
 
@@ -209,8 +196,8 @@ __global__ void __launch_bounds__(kThreads)
       sums.change_max = fmax(sums.change_max, fabs(values[j]));
     }
   }
-  reduce(sums, bound, box, [&] {
-    if (factor != nullptr) *factor = factor_of(step, *box.sums, bound);
+  reduce(sums, bound, box, [&](const DeviceSums& all) {
+    if (factor != nullptr) *factor = factor_of(step, all, bound);
   });
 }
 

@@ -27,20 +27,29 @@ struct ProductView {
   const VertexId* positions = nullptr;
 };
 
-/// Vectors of a PageRank step: score is overwritten, out[slots[i]] = score[i] * scale[i] for i < num_out.
-/// jump, scale (then all 1), and with num_out = 0 out, may be null; without slots out is filled in order.
-/// factor: of rank_update only, what link is multiplied with, in device memory; null: 1; below 0: nothing is
-/// done, and no sums are sent.
+/// Where an update takes from what it does, in device memory, and leaves what the next one has to do; null:
+/// it is given, and nothing is left.
+struct ChainView {
+  RankUpdate* next = nullptr;
+  RankRule rule = {};
+};
+
+/// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
+/// * scale[i] for i < num_out. jump, scale (then all 1), and with num_out = 0 out, may be null; without slots
+/// out is filled in order. factor: of rank_update only, what link is multiplied with, in device memory; null:
+/// 1; below 0: nothing is done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;
   const S *jump = nullptr, *scale = nullptr;
+  const S* before = nullptr;
   S* score = nullptr;
   std::uint64_t num_rows = 0;
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
   const double* factor = nullptr;
+  ChainView chain = {};
 };
 
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.

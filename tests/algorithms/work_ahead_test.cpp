@@ -31,17 +31,24 @@ struct Setting {
   KernelKind kernel;
   int ranks;
   unsigned num_vectors = 1;
-  bool ends_with_updates = true;
+  bool ends_with_updates = true, chains_updates = true;
 };
-constexpr Setting kSettings[] = {
-    {KernelKind::tile_messages, 1},  {KernelKind::tile_messages, 3}, {KernelKind::tile_messages, 3, 1, false},
-    {KernelKind::tile_composite, 3}, {KernelKind::csr, 2},           {KernelKind::csr, 3, 9}};
+constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
+                                 {KernelKind::tile_messages, 1, 1, true, false},
+                                 {KernelKind::tile_messages, 3},
+                                 {KernelKind::tile_messages, 3, 1, false},
+                                 {KernelKind::tile_composite, 3},
+                                 {KernelKind::csr, 1},
+                                 {KernelKind::csr, 1, 1, true, false},
+                                 {KernelKind::csr, 2},
+                                 {KernelKind::csr, 3, 9}};
 
-/// What `work(graph, op, comm)` gives on one rank step by step, and everywhere ahead.
+/// What `work(graph, op, comm)` gives on one rank step by step, and everywhere ahead. joins: products and
+/// updates, where a device can.
 template <class Work>
-void expect_the_same(const Work& work) {
+void expect_the_same(const Work& work, bool joins = true) {
   const Graph whole = skewed_graph(400, 900);
-  for (const auto& [kernel, ranks, num_vectors, ends] : kSettings) {
+  for (const auto& [kernel, ranks, num_vectors, ends, chains] : kSettings) {
     decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
         found;
     run_ranks(1, [&, kernel = kernel](Communicator& comm) {
@@ -50,33 +57,70 @@ void expect_the_same(const Work& work) {
       EXPECT_FALSE(op.works_ahead());
       expected = work(whole, op, comm);
     });
-    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends](Communicator& comm) {
+    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends,
+                      chains = chains](Communicator& comm) {
       LinkedBackend<float> backend(comm, kSmallTiles);
       backend.ends_with_updates = ends;
+      if (!chains) backend.most_chained = 0;
       if (comm.size() > 1) link_devices<float>(backend, comm);
       const Graph block = block_of(whole, comm);
       auto op =
           SpmvOperator<float>::in_edges(block, {.kernel = kernel, .num_vectors = num_vectors}, backend, comm);
       EXPECT_TRUE(op.works_ahead());
       const auto mine = work(block, op, comm);
-      EXPECT_EQ(backend.num_ended > 0, ends && kernel == KernelKind::tile_messages);
+      EXPECT_EQ(backend.num_ended > 0, joins && ends && kernel == KernelKind::tile_messages);
       if (comm.is_root()) found = mine;
     });
     EXPECT_EQ(found, expected) << to_string(kernel) << ", " << ranks << " ranks";
   }
 }
 
+/// Scores, changes of all steps, and sum; in a chain of updates, of which one is started ahead.
+std::tuple<Scores, Scores, double> ranked(const Graph& graph, SpmvOperator<float>& op, Communicator& comm,
+                                          const PageRankOptions& options) {
+  const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
+  EXPECT_GE(result.report.iterations, std::max(options.stop.fixed_iterations, 1));
+  const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
+  EXPECT_EQ(op.chains_updates(), op.works_ahead() && comm.size() == 1 && backend.most_chained > 0);
+  EXPECT_EQ(backend.num_chained, op.chains_updates() ? result.report.iterations + 1 : 0);
+  return {result.scores, result.report.residual_history, result.sum};
+}
+
 TEST(WorkAhead, PageRankHasTheSameBits) {
-  for (const Dangling dangling : {Dangling::uniform, Dangling::rescale})
+  for (const Dangling dangling :
+       {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
     for (const int steps : {0, 1, 7})
       expect_the_same([&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
         PageRankOptions options;
         options.dangling = dangling;
         options.stop.fixed_iterations = steps;
-        const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
-        EXPECT_GE(result.report.iterations, std::max(steps, 1));
-        return std::pair(result.scores, result.report.residual_history);
+        return ranked(graph, op, comm, options);
       });
+}
+
+TEST(WorkAhead, APageRankFromElsewhereHasTheSameBits) {
+  for (const double first : {0.5, 7.0})
+    expect_the_same([&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+      PageRankOptions options;
+      options.start = Scores(op.num_rows(), 0.5);
+      options.start.front() = first;
+      return ranked(graph, op, comm, options);
+    });
+}
+
+TEST(WorkAhead, APersonalPageRankHasTheSameBits) {
+  for (const Dangling dangling : {Dangling::uniform, Dangling::personalization, Dangling::rescale})
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf}) {
+      const auto personal = [&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+        PageRankOptions options;
+        options.dangling = dangling;
+        options.stop.norm = norm;
+        options.personalization = Scores(op.num_rows(), 0.5);
+        options.personalization.at(7) = 30;
+        return ranked(graph, op, comm, options);
+      };
+      expect_the_same(personal, false);
+    }
 }
 
 TEST(WorkAhead, AStoppedPageRankHasTheScoresOfItsLastStep) {

@@ -60,16 +60,18 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
                   .weighted = false};
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
-  // 10 columns lie in the cache; a row counts as 18 bytes
+  // 10 columns lie in the cache; a row counts as 18 bytes, an adjacent input of f64 as one and a half
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
+                   17 + 37 * 15 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
   work.num_columns = 1e7;  // half of 80 MB lie there
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 3 * 800 + 5 * 40 * 8);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 37 * 10 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
+                   17 + 37 * 15 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
   work.value_bytes = 4;
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 400 + 5 * 40 * 4);
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
+                   17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10));
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {

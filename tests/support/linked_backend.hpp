@@ -165,6 +165,7 @@ class LinkedBackend : public Backend<S> {
   TilingLimits tiling_limits() const override { return limits_; }
   bool memory_is_host() const override { return true; }
   bool is_asynchronous() const override { return true; }
+  EdgeOffset chained_nonzeros() const override { return most_chained; }
   std::shared_ptr<void> allocate_bytes(std::size_t size) override { return cpu_->allocate_bytes(size); }
   void upload(const void* host, void* device, std::size_t size) override { cpu_->upload(host, device, size); }
   void download(const void* device, void* host, std::size_t size) override {
@@ -193,9 +194,11 @@ class LinkedBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next) override {
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                          RankChain<S>* chain) override {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
-    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next);
+    num_chained += chain != nullptr;
+    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain);
   }
   PendingSums walk_update(double c, double restart, const Buffer<double>& y, const RowPlaces& places,
                           std::span<const VertexId> rows, unsigned k, const ExactScale& bound, bool squares,
@@ -205,14 +208,15 @@ class LinkedBackend : public Backend<S> {
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
-                              const InputTarget<S>& next) override {
+                              const InputTarget<S>& next, RankChain<S>* chain) override {
     ++num_ended;
     const auto& product = dynamic_cast<const LinkedMatrix<S>&>(matrix);
     Buffer<S> restart(score.size());
     std::fill(restart.begin(), restart.end(), S{0});
     if (update.restart_row != kNoVertex) restart[update.restart_row] = S{1};
     return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
-                       product.begun(), product.row_places(), restart, scale, bound, squares, score, next);
+                       product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
+                       chain);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;
@@ -240,10 +244,12 @@ class LinkedBackend : public Backend<S> {
   }
   void synchronize() override { cpu_->synchronize(); }
 
-  bool ends_with_updates = true;  ///< products of tile-messages can, which are made from now on
-  int num_ended = 0;              ///< products
-  int num_norms = 0;              ///< looks at a product for its norm
-  int num_normed = 0;             ///< updates that divide by the norm themselves
+  bool ends_with_updates = true;             ///< products of tile-messages can, which are made from now on
+  EdgeOffset most_chained = ~EdgeOffset{0};  ///< elements of a matrix whose updates follow one another
+  int num_ended = 0;                         ///< products
+  int num_chained = 0;                       ///< updates that follow one another
+  int num_norms = 0;                         ///< looks at a product for its norm
+  int num_normed = 0;                        ///< updates that divide by the norm themselves
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

@@ -1,0 +1,86 @@
+// How one update of PageRank follows from the sums of the one before, dangling rule included: the formula,
+// for host and device.
+#pragma once
+#include <cstdint>
+
+#include "kernels/base/buffer.hpp"
+#include "kernels/base/exact_sum.hpp"
+#include "kernels/base/host_device.hpp"
+
+namespace tessera {
+
+enum class Dangling {
+  uniform,          ///< their mass goes to all vertices alike
+  personalization,  ///< their mass goes where the surfer jumps to
+  drop,             ///< it is lost: the paper's equation as it stands; scores sum to less than 1
+  rescale,          ///< it is lost, and each step is scaled back to sum 1
+};
+
+/// new = link * y + teleport * jump[row] + constant; jump may be empty (then its term is left out).
+struct RankUpdate {
+  double link = 0;
+  double teleport = 0;
+  double constant = 0;
+};
+
+/// What the next update needs to know of the current scores.
+struct ScoreMasses {
+  double total = 0;
+  double dangling = 0;
+};
+
+/// The step p' = c W^T p + (mass that jumps) * v, with the rule for dangling mass worked in.
+struct RankRule {
+  double damping = 0.85;  ///< c
+  Dangling dangling = Dangling::uniform;
+  bool jumps_anywhere = true;  ///< to all vertices alike: v is constant
+  std::uint64_t num_vertices = 0;
+  /// Vertices that no update sees, since links neither enter nor leave them: all have the score `constant`.
+  std::uint64_t num_unconnected = 0;
+
+  TESSERA_HD RankUpdate update_after(const ScoreMasses& masses) const {
+    RankUpdate update{.link = damping};
+    double jumping = 1 - damping, uniform = 0;
+    switch (dangling) {
+      case Dangling::uniform:
+        uniform = damping * masses.dangling;
+        break;
+      case Dangling::personalization:
+        jumping += damping * masses.dangling;
+        break;
+      case Dangling::drop:
+        break;
+      case Dangling::rescale: {
+        // The sum after the step is known before it: W^T keeps all mass that is not dangling.
+        const double sum = damping * (masses.total - masses.dangling) + (1 - damping);
+        update.link /= sum;
+        jumping /= sum;
+      }
+    }
+    update.teleport = jumps_anywhere ? 0.0 : jumping;
+    update.constant = (jumps_anywhere ? jumping + uniform : uniform) / static_cast<double>(num_vertices);
+    return update;
+  }
+
+  /// The update after `update`, which left these sums of the rows that it saw; S: what scores are stored as.
+  template <class S>
+  TESSERA_HD RankUpdate update_after(const RankUpdate& update, ExactSum total, ExactSum dangling_sum,
+                                     const ExactScale& scale) const {
+    ExactSum unconnected;
+    scale.add(static_cast<double>(static_cast<S>(update.constant)), unconnected);
+    unconnected *= num_unconnected;
+    total += unconnected;
+    dangling_sum += unconnected;
+    return update_after({scale.value(total), scale.value(dangling_sum)});
+  }
+};
+
+/// Updates that follow one another without the host. For one rank that has all rows.
+template <class S>
+struct RankChain {
+  RankRule rule;
+  Buffer<RankUpdate> next;  ///< one, in backend memory: what the next update does; the caller gives the first
+  Buffer<S> before;         ///< as many as there are scores: those that the last update stepped from
+};
+
+}  // namespace tessera

@@ -1,0 +1,70 @@
+// PageRank of all kinds of options on a device, which goes ahead of the host by whole steps: the bits of the
+// CPU, which does one thing after the other. Skips, visibly, where no device answers.
+#include "tests/algorithms/ranking_cases.hpp"
+#include "tests/support/backends.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// With row by row in CSR, whose bits are the same everywhere.
+template <class S>
+std::tuple<std::vector<double>, std::vector<double>, double, bool> ranked(const std::string& backend_name,
+                                                                          const Graph& graph,
+                                                                          const PageRankOptions& options) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<S>(backend_name);
+  auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+  EXPECT_EQ(op.chains_updates(), backend_name != "cpu");
+  const PageRankResult result = pagerank(op, out_weights(graph, *comm), options);
+  return {result.scores, result.report.residual_history, result.sum, result.report.interrupted};
+}
+
+void expect_the_bits_of_the_cpu(const Graph& graph, const PageRankOptions& options) {
+  const std::string device = usable_backends().back();
+  EXPECT_EQ(ranked<float>("cpu", graph, options), ranked<float>(device, graph, options));
+  EXPECT_EQ(ranked<double>("cpu", graph, options), ranked<double>(device, graph, options));
+}
+
+class DevicePageRank : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  }
+  /// Some vertices have no links, some no out-links.
+  const Graph graph_ = graph_of(random_oracle_graph(5, 3000, 9000, true), true);
+};
+
+TEST_F(DevicePageRank, OfEachDanglingRuleAndJumpHasTheBitsOfTheCpu) {
+  for (const Dangling dangling :
+       {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
+    for (const bool personal : {false, true})
+      for (const bool from_elsewhere : {false, true}) {
+        PageRankOptions options;
+        options.dangling = dangling;
+        options.stop.norm = personal == from_elsewhere ? Norm::l2 : Norm::linf;
+        std::vector<double> mass(graph_.num_vertices, 0.5);
+        mass.at(7) = 30;
+        if (personal) options.personalization = mass;
+        if (from_elsewhere) options.start = mass;
+        expect_the_bits_of_the_cpu(graph_, options);
+      }
+}
+
+TEST_F(DevicePageRank, StopsAtItsStep) {
+  for (const int steps : {1, 2, 13}) {
+    PageRankOptions options;
+    options.stop.fixed_iterations = steps;
+    expect_the_bits_of_the_cpu(graph_, options);
+    options.stop.fixed_iterations = 0;
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < steps; };
+    expect_the_bits_of_the_cpu(graph_, options);
+  }
+}
+
+TEST_F(DevicePageRank, OfGraphsWithoutEdgesAndOfManyRowsHasTheBitsOfTheCpu) {
+  expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(1, 5, 0, false), false), {});
+  expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(2, 400000, 900000, false), false), {});
+}
+
+}  // namespace
+}  // namespace tessera::test

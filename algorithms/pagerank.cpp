@@ -96,7 +96,7 @@ class RankSteps {
         x_(op.make_x()) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
     if (!joined_) y_ = op.make_y();
-    if (op.chains_updates())
+    if (!joined_ && op.chains_updates())
       chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
                 op.backend().template allocate<S>(score_.size())};
     op.replicate(score_, &scale, x_);
@@ -147,12 +147,11 @@ class RankSteps {
   /// The step of the scores, by the product that was started last; leaves the inputs of the next.
   PendingSums update(const RankUpdate& update) {
     op_.wait_for_inputs();
-    RankChain<S>* chain = chained() ? &chain_ : nullptr;
     if (joined_)
       return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
-                                 squares_, score_, x_, chain);
+                                 squares_, score_, x_);
     return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares_,
-                                     score_, op_.input_target(x_), chain);
+                                     score_, op_.input_target(x_), chained() ? &chain_ : nullptr);
   }
   PendingSums step_of_chain() {
     PendingSums sums = update({});

@@ -102,14 +102,15 @@ class SpmvOperator {
   bool prepare_to_end_with_updates() const { return matrix_->prepare_to_end_with_updates(); }
   void begin_for_update(const Buffer<S>& x) { matrix_->begin_for_update(x); }
   PendingSums end_with_update(const EndingUpdate& update, const Buffer<S>& scale, const ExactScale& bound,
-                              bool squares, Buffer<S>& score, Buffer<S>& x, RankChain<S>* chain = nullptr) {
-    return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x), chain);
+                              bool squares, Buffer<S>& score, Buffer<S>& x) {
+    return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x));
   }
   /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
-  /// Whether updates, too, are worth starting before the host has the sums of the one before (RankChain).
+  /// Whether updates by themselves, too, are worth starting before the host has the sums of the one before
+  /// (RankChain).
   bool chains_updates() const;
 
   /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.

@@ -23,8 +23,7 @@ void Backend<S>::join(const std::string&, int, int) {
 }
 template <class S>
 PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, const Buffer<S>&,
-                                        const ExactScale&, bool, Buffer<S>&, const InputTarget<S>&,
-                                        RankChain<S>*) {
+                                        const ExactScale&, bool, Buffer<S>&, const InputTarget<S>&) {
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>

@@ -115,7 +115,7 @@ class Backend {
   virtual bool is_asynchronous() const { return false; }
 
   /// Below so many elements a step of PageRank on one rank is over before the host has said what the next one
-  /// does: updates follow one another there (RankChain).
+  /// does: updates by themselves follow one another there (RankChain).
   virtual EdgeOffset chained_nonzeros() const { return 0; }
 
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
@@ -168,12 +168,11 @@ class Backend {
                                   unsigned num_vectors, const ExactScale& bound, bool squares,
                                   Buffer<S>& walk) = 0;
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
-  /// walk_update make it, on rows 0 to score.size(); `scale`, `score`, `next` and `chain` as there, and all
-  /// of the sums. The bits are those of apply() and the update by itself.
+  /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
+  /// sums. The bits are those of apply() and the update by itself.
   virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
                                       const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                                      Buffer<S>& score, const InputTarget<S>& next,
-                                      RankChain<S>* chain = nullptr);
+                                      Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
   /// scale; the host waits for the first only. For one rank that has all of y.

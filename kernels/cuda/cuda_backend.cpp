@@ -148,7 +148,7 @@ class CudaBackend : public Backend<S> {
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }
-  EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 24; }
+  EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 18; }
   std::uint64_t free_bytes() const override {
     std::size_t free_bytes = 0, all_bytes = 0;
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
@@ -210,10 +210,10 @@ class CudaBackend : public Backend<S> {
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
-                              const InputTarget<S>& next, RankChain<S>* chain) override {
+                              const InputTarget<S>& next) override {
     const auto* ending = dynamic_cast<const cuda::EndsWithUpdates<S>*>(&matrix);
     require(ending != nullptr, "a matrix whose products end in updates");
-    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next, chain);
+    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next, nullptr);
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });

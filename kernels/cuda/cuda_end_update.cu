@@ -2,7 +2,6 @@
 
 #include "kernels/cuda/bin_rows.hpp"
 #include "kernels/cuda/cuda_exact_sum.cuh"
-#include "kernels/cuda/rank_chain.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/slice_sums.cuh"
 
@@ -15,7 +14,6 @@ struct ScoreStore {
   EndingUpdate update;
   VertexId restart_place;
   S* window;
-  __device__ void begin() const {}
   template <class T>
   __device__ void operator()(std::uint32_t place, T sum, std::uint32_t first) const {
     const double added = place == restart_place ? update.constant + update.restart : update.constant;
@@ -24,24 +22,6 @@ struct ScoreStore {
   __device__ S score_without_links(std::uint32_t row) const {
     const double added = row == update.restart_row ? update.constant + update.restart : update.constant;
     return static_cast<S>(update.link * 0.0 + added);
-  }
-};
-
-/// The same in a chain of updates: what to do lies in shared memory, as registers are for slices.
-template <class S>
-struct ChainStore {
-  ChainView chain;
-  RankUpdate* update;
-  S* window;
-  __device__ void begin() const {
-    if (threadIdx.x == 0) *update = given_by(chain);
-  }
-  template <class T>
-  __device__ void operator()(std::uint32_t, T sum, std::uint32_t first) const {
-    window[first] = static_cast<S>(update->link * static_cast<double>(sum) + update->constant);
-  }
-  __device__ S score_without_links(std::uint32_t) const {
-    return static_cast<S>(update->link * 0.0 + update->constant);
   }
 };
 
@@ -76,9 +56,9 @@ struct RowBefore {
 
 /// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages,
 /// else all threads of the block call.
-template <bool kSquares, class S, class Store>
-__device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
-                            std::uint32_t step, const S* window, WarpSums& all) {
+template <bool kSquares, class S>
+__device__ void update_rows(const EndArgs<S>& args, const ScoreStore<S>& store, std::uint32_t row,
+                            std::uint32_t end, std::uint32_t step, const S* window, WarpSums& all) {
   constexpr unsigned kRows = 2;  // more would take registers from the slices
   const RankVectors<S>& v = args.v;
   ThreadSums sums;
@@ -108,18 +88,7 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
   all.take(sums, args.bound);
 }
 
-template <class S>
-__device__ ScoreStore<S> make_store(const EndArgs<S>& args, S* window, std::false_type) {
-  const VertexId row = args.update.restart_row;
-  return {args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
-}
-template <class S>
-__device__ ChainStore<S> make_store(const EndArgs<S>& args, S* window, std::true_type) {
-  __shared__ RankUpdate update;
-  return {args.v.chain, &update, window};
-}
-
-template <bool kSquares, unsigned kThreads, class Chained, class S>
+template <bool kSquares, unsigned kThreads, class S>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
@@ -128,7 +97,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
   const std::uint32_t first_share = pass.first_of_block[blockIdx.x],
                       end_share = pass.first_of_block[blockIdx.x + 1];
   let_next_kernel_begin();
-  const auto store = make_store(args, window, Chained());
+  const VertexId row = args.update.restart_row;
+  const ScoreStore<S> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
   WarpSums sums;
   const auto num_rows = static_cast<std::uint32_t>(args.v.num_rows);
   for (std::uint32_t i = first_share; i < end_share; ++i) {
@@ -143,26 +113,15 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
                           gridDim.x * kThreads, static_cast<const S*>(nullptr), sums);
   __pipeline_wait_prior(0);
   __syncthreads();  // nobody uses the window or a ring any more
-  sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box, [&](const DeviceSums& all) {
-    if constexpr (Chained::value) leave_next<S>(args.v.chain, *store.update, all, args.bound);
-  });
+  sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
 }
 
-template <bool kSquares, unsigned kThreads, class Chained, class S>
+template <bool kSquares, unsigned kThreads, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
   const std::size_t bytes = shared_bytes<kThreads, S>(shares.largest_window);
-  allow_shared_bytes<end_kernel<kSquares, kThreads, Chained, S>>(bytes);
-  launch_early(end_kernel<kSquares, kThreads, Chained, S>, shares.num_blocks, kThreads, bytes, args);
-}
-
-template <class Chained, class S>
-void launch(const EndArgs<S>& args, bool squares) {
-  const bool large = threads_for<S>(args.bins.shares.largest_window) == 1024;
-  if (squares)
-    large ? launch<true, 1024, Chained>(args) : launch<true, 512, Chained>(args);
-  else
-    large ? launch<false, 1024, Chained>(args) : launch<false, 512, Chained>(args);
+  allow_shared_bytes<end_kernel<kSquares, kThreads, S>>(bytes);
+  launch_early(end_kernel<kSquares, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
 }
 
 }  // namespace
@@ -172,10 +131,11 @@ void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingU
                      const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
                      const SumsOutbox& box) {
   const EndArgs<S> args{bins, messages, update, vectors, bound, box};
-  if (vectors.chain.next == nullptr)
-    launch<std::false_type>(args, squares);
+  const bool large = threads_for<S>(bins.shares.largest_window) == 1024;
+  if (squares)
+    large ? launch<true, 1024>(args) : launch<true, 512>(args);
   else
-    launch<std::true_type>(args, squares);
+    large ? launch<false, 1024>(args) : launch<false, 512>(args);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -156,6 +156,11 @@ class WarpSums {
     send_if_last(box, threadIdx.x, kThreads, use);
   }
 
+  template <unsigned kThreads>
+  __device__ void reduce(Limb* of_warp, const SumsOutbox& box) {
+    reduce<kThreads>(of_warp, box, [](const DeviceSums&) {});
+  }
+
  private:
   /// Of twice kHalf words a lane keeps half, with what its partner had of these.
   template <unsigned kHalf>

@@ -13,7 +13,6 @@ namespace {
 template <class Out>
 struct Sums {
   Out* out;
-  __device__ void begin() const {}
   template <class T>
   __device__ void operator()(std::uint64_t place, T sum, std::uint32_t) const {
     __stcs(out + place, static_cast<Out>(sum));
@@ -24,7 +23,6 @@ struct Sums {
 struct BlockSums {
   double* out;
   unsigned num_vectors;
-  __device__ void begin() const {}
   __device__ void operator()(std::uint64_t place, double sum, std::uint32_t) const {
     out[place * num_vectors] = sum;
   }

@@ -262,8 +262,7 @@ __device__ inline S* shared_window(unsigned char* shared) {
   return reinterpret_cast<S*>(shared + ring_bytes(kThreads));
 }
 
-/// Share i of the shares [first_share, end_share) of a block, by all of its threads. store.begin() is called
-/// once what earlier kernels have written is there.
+/// Share i of the shares [first_share, end_share) of a block, by all of its threads.
 template <bool kWeighted, unsigned kThreads, class S, class Store>
 __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_t first_share,
                           std::uint32_t end_share, unsigned char* shared, const Store& store) {
@@ -279,10 +278,7 @@ __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_
   const Slice mine = load_slice(pass.slices, first, end, lane);
   if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
     prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
-  if (i == first_share) {
-    wait_for_kernels_before();
-    store.begin();
-  }
+  if (i == first_share) wait_for_kernels_before();
   __syncthreads();  // the window before is no longer read
   start_window<kThreads>(pass, share, args.in, window);
   __pipeline_wait_prior(0);

@@ -63,7 +63,7 @@ TEST_F(DevicePageRank, StopsAtItsStep) {
 
 TEST_F(DevicePageRank, OfGraphsWithoutEdgesAndOfManyRowsHasTheBitsOfTheCpu) {
   expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(1, 5, 0, false), false), {});
-  expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(2, 400000, 900000, false), false), {});
+  expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(2, 400000, 250000, false), false), {});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Times of device work by CUDA events, and the rate of a copy in device memory that they are compared with.
+// Times of device work, and the rate of a copy in device memory that they are compared with.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/device_stopwatch.hpp"
 
 namespace tessera::bench {
 
@@ -14,23 +15,16 @@ struct Times {
   double median_ms = 0, smallest_ms = 0, largest_ms = 0;
 };
 
-/// `rounds` times of `launches` calls each, divided by `launches`; after one round that is not counted.
-inline Times time_device(const std::function<void()>& work, int rounds = 20, int launches = 5) {
-  cudaEvent_t start, stop;
-  TESSERA_CUDA_CALL(cudaEventCreate(&start));
-  TESSERA_CUDA_CALL(cudaEventCreate(&stop));
+/// `rounds` times of `launches` calls each, divided by `launches`; after one round that is not counted. Short
+/// work is queued before the device begins, so that the host's launches are not timed (device_stopwatch.hpp).
+inline Times time_device(const std::function<void()>& work, int rounds = 20,
+                         int launches = cuda::kTimedInARow) {
+  const cuda::PartWork parts[] = {{"", work}};
   std::vector<double> times;
   for (int round = 0; round <= rounds; ++round) {
-    TESSERA_CUDA_CALL(cudaEventRecord(start, nullptr));
-    for (int i = 0; i < launches; ++i) work();
-    TESSERA_CUDA_CALL(cudaEventRecord(stop, nullptr));
-    TESSERA_CUDA_CALL(cudaEventSynchronize(stop));
-    float ms = 0;
-    TESSERA_CUDA_CALL(cudaEventElapsedTime(&ms, start, stop));
-    if (round > 0) times.push_back(ms / launches);
+    const double ms = 1e3 * cuda::time_on_device(parts, launches).front().seconds;
+    if (round > 0) times.push_back(ms);
   }
-  TESSERA_CUDA_CALL(cudaEventDestroy(start));
-  TESSERA_CUDA_CALL(cudaEventDestroy(stop));
   std::sort(times.begin(), times.end());
   return {times[times.size() / 2], times.front(), times.back()};
 }

@@ -1,7 +1,5 @@
 // Products that end in an update: a device's bits against a product and an update of the CPU. Skips, visibly,
 // where no device answers.
-#include <array>
-
 #include "tests/support/device_case.hpp"
 
 namespace tessera::test {
@@ -108,60 +106,6 @@ TYPED_TEST(DeviceEndingProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
   this->expect_the_bits_of_the_cpu(many, 64, 256, {rank, false, true, many.num_rows});
   this->expect_the_bits_of_the_cpu(full, whole, whole, {rank, true, true, full.num_rows});
   this->expect_the_bits_of_the_cpu(full, 4000, whole, {rank, false, true, full.num_rows});
-}
-
-/// Steps of which each is started before the sums of the one before are taken.
-TYPED_TEST(DeviceEndingProducts, ThatFollowOneAnotherHaveTheBitsOfTheCpu) {
-  using S = TypeParam;
-  const RandomMatrix a = random_matrix(7, 5000, 4000, 9, false);
-  const ExactScale bound(4.0);
-  // the first: more bins than blocks, so that blocks go from one to the next
-  for (const std::uint32_t bin_messages : {60u, 300u, 5000u, 20000u})
-    for (const bool squares : {false, true}) {
-      const ColumnOrder columns =
-          order_columns_by_length(a.column_lengths(), squares ? 512 : 64, 12, Remainder::narrow);
-      const std::uint64_t n = a.num_rows - (squares ? 0 : 1500);
-      const auto num_out = std::min<std::uint64_t>(n - n / 5, random_x<S>(columns, 1).size());
-      std::vector<S> scale = random_values<S>(a.num_rows, 3);
-      for (std::size_t i = 0; i < scale.size(); i += 3) scale[i] = S{0};
-      const RankRule rule{.damping = 0.01,
-                          .dangling = squares ? Dangling::rescale : Dangling::uniform,
-                          .num_vertices = n + 7,
-                          .num_unconnected = 7};
-      std::vector<VertexId> slots(num_out);
-      std::iota(slots.rbegin(), slots.rend(), VertexId{0});
-      const std::vector<RankUpdate> first{rule.update_after({.total = 1, .dangling = 0.25})};
-      this->expect_same([&](Backend<S>& backend) {
-        const auto matrix = pack(backend, a, KernelKind::tile_messages, columns, {}, bin_messages);
-        auto x = this->put(backend, random_x<S>(columns, 1)),
-             score = this->put(backend, random_values<S>(n, 4));
-        auto y = this->put(backend, std::vector<double>(backend.memory_is_host() ? a.num_rows : 0, 0));
-        const auto scales = this->put(backend, scale);
-        RankChain<S> chain{rule, this->put(backend, first), this->put(backend, std::vector<S>(n, S{-5}))};
-        const auto places = this->put(backend, slots);
-        const InputTarget<S> target{&x, squares ? &places : nullptr, num_out};
-        const auto step = [&] {
-          if (backend.memory_is_host()) {
-            matrix->apply(x, y, 1);
-            return backend.rank_update({}, y, {}, {}, scales, bound, squares, score, target, &chain);
-          }
-          matrix->begin_for_update(x);
-          return backend.end_with_update(*matrix, {}, scales, bound, squares, score, target, &chain);
-        };
-        EXPECT_TRUE(backend.memory_is_host() || matrix->prepare_to_end_with_updates());
-        PendingSums now = step();
-        std::vector<decltype(limbs({}))> sums;
-        for (int i = 0; i < 4; ++i) {
-          PendingSums after = step();
-          sums.push_back(limbs(now.take().front()));
-          now = std::move(after);
-        }
-        sums.push_back(limbs(now.take().front()));
-        const RankUpdate left = this->get(backend, chain.next).front();
-        return std::tuple(sums, std::array{left.link, left.teleport, left.constant},
-                          this->get(backend, score), this->get(backend, chain.before), this->get(backend, x));
-      });
-    }
 }
 
 TYPED_TEST(DeviceEndingProducts, AreNotForMatricesWhoseRowsOneBlockWouldDo) {

@@ -208,7 +208,7 @@ class LinkedBackend : public Backend<S> {
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
-                              const InputTarget<S>& next, RankChain<S>* chain) override {
+                              const InputTarget<S>& next) override {
     ++num_ended;
     const auto& product = dynamic_cast<const LinkedMatrix<S>&>(matrix);
     Buffer<S> restart(score.size());
@@ -216,7 +216,7 @@ class LinkedBackend : public Backend<S> {
     if (update.restart_row != kNoVertex) restart[update.restart_row] = S{1};
     return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
-                       chain);
+                       nullptr);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;

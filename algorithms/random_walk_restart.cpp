@@ -40,7 +40,10 @@ class WalkBlock {
     x_ = op.make_x(num_vectors());
     num_slots_ = x_.size() / k;
     joined_ = k == 1 && op.prepare_to_end_with_updates();
-    if (!joined_) y_ = op.make_y(num_vectors());
+    if (!joined_) {
+      y_ = op.make_y(num_vectors());
+      put_restart_rows();
+    }
     num_products_ = y_.size() / k;
     start_product();
   }
@@ -63,11 +66,14 @@ class WalkBlock {
     op_.replicate(walk_, &scale_, x_, num_vectors());
     multiply();
   }
-  /// The product after update(), which may have left its inputs in their place.
+  /// The product after update(), which has left its inputs where they are sent from.
   void start_next_product() {
-    if (!joined_) return start_product();
-    op_.send(x_);
+    op_.send(x_, num_vectors());
     multiply();
+  }
+  void put_restart_rows() {
+    rows_on_backend_ = op_.backend().template allocate<VertexId>(restart_rows_.size());
+    op_.backend().upload(restart_rows_.data(), rows_on_backend_.data(), rows_on_backend_.size_bytes());
   }
   void multiply() {
     if (joined_)
@@ -89,7 +95,8 @@ class WalkBlock {
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_;
   Buffer<double> y_;
-  bool joined_ = false;  // products end in updates
+  Buffer<VertexId> rows_on_backend_;  // restart_rows_
+  bool joined_ = false;               // products end in updates
 };
 
 template <class S>
@@ -100,8 +107,8 @@ PendingSums WalkBlock<S>::update() {
   if (joined_)
     return op_.end_with_update({.link = c, .restart = 1 - c, .restart_row = restart_rows_.front()}, scale_,
                                kWalkScale, squares, walk_, x_);
-  return op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), restart_rows_, num_vectors(), kWalkScale,
-                                   squares, walk_);
+  return op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), rows_on_backend_, scale_, kWalkScale,
+                                   squares, walk_, op_.input_target(x_, num_vectors()));
 }
 
 template <class S>
@@ -172,6 +179,7 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   }
   walks_ = std::move(walks);
   restart_rows_ = std::move(rows);
+  if (!walks_.empty()) put_restart_rows();
 }
 
 void check(const RwrOptions& options, std::span<const VertexId> queries, std::uint64_t num_vertices) {

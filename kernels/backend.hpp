@@ -162,11 +162,12 @@ class Backend {
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                   RankChain<S>* chain = nullptr) = 0;
   /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
-  /// (kNoVertex = not on this rank).
+  /// (kNoVertex = not on this rank), in backend memory, as many as there are vectors; `scale` and `next` as
+  /// in rank_update.
   virtual PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                                  const RowPlaces& places, std::span<const VertexId> restart_rows,
-                                  unsigned num_vectors, const ExactScale& bound, bool squares,
-                                  Buffer<S>& walk) = 0;
+                                  const RowPlaces& places, const Buffer<VertexId>& restart_rows,
+                                  const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                                  Buffer<S>& walk, const InputTarget<S>& next) = 0;
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
   /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
   /// sums. The bits are those of apply() and the update by itself.

@@ -94,12 +94,16 @@ class CpuBackend : public Backend<S> {
     return PendingSums({sums});
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          const RowPlaces& places, std::span<const VertexId> restart_rows,
-                          unsigned num_vectors, const ExactScale& bound, bool squares,
-                          Buffer<S>& walk) override {
+                          const RowPlaces& places, const Buffer<VertexId>& restart_rows,
+                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& walk,
+                          const InputTarget<S>& next) override {
     require_in_order(places);
-    return PendingSums(cpu::walk_update(continue_probability, restart, y.data(), restart_rows, num_vectors,
-                                        bound, squares, walk.data(), walk.size() / num_vectors));
+    const auto num_vectors = static_cast<unsigned>(restart_rows.size());
+    std::vector<VectorSums> sums =
+        cpu::walk_update(continue_probability, restart, y.data(), restart_rows.span(), num_vectors, bound,
+                         squares, walk.data(), walk.size() / num_vectors);
+    if (next.count > 0) put_inputs(walk, scale.empty() ? nullptr : &scale, num_vectors, next);
+    return PendingSums(std::move(sums));
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::norm_sums(y.data(), y.size(), squares, bound);

@@ -70,33 +70,29 @@ template <class S>
 class CudaCsr : public CudaMatrix<S> {
  public:
   CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) {
-    const auto length = [&](VertexId row) { return host.row_offsets[row + 1] - host.row_offsets[row]; };
-    std::vector<VertexId> long_rows;
-    for (VertexId row = 0; row < host.num_rows; ++row)
-      if (length(row) > cuda::kMostOfWarp) long_rows.push_back(row);
-    std::sort(long_rows.begin(), long_rows.end(),
-              [&](VertexId a, VertexId b) { return length(a) > length(b); });
     const cuda::RowDeal deal = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.row_offsets = on_device(host.row_offsets);
     device_.col_indices = on_device(host.col_indices);
     device_.values = on_device(host.values);
-    long_rows_ = on_device(std::span<const VertexId>(long_rows));
     blocks_ = on_device(std::span<const cuda::RowBlock>(deal.blocks));
     row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
     cut_rows_ = on_device(std::span<const cuda::CutRow>(deal.cut_rows));
     chunk_sums_ = cuda::device_buffer<double>(deal.num_sums);
-    pieces_done_ = on_device(std::span<const unsigned>(std::vector<unsigned>(deal.cut_rows.size(), 0)));
+    pieces_done_ = zeros(deal.cut_rows.size());
     deal_ = {.blocks = blocks_.data(),
              .num_blocks = static_cast<unsigned>(deal.blocks.size() - 1),
              .num_staged = deal.num_staged,
              .row_begins = row_begins_.data(),
              .cut_rows = cut_rows_.data(),
              .chunk_sums = chunk_sums_.data(),
-             .pieces_done = pieces_done_.data(),
-             .long_rows = long_rows_.data(),
-             .num_long = static_cast<unsigned>(long_rows.size())};
+             .pieces_done = pieces_done_.data()};
+    const cuda::PieceDeal long_rows = cuda::cut_long_rows(host.row_offsets.span());
+    pieces_of_block_ = on_device(std::span<const cuda::RowPiece>(long_rows.pieces));
+    cut_rows_of_block_ = on_device(std::span<const cuda::CutRow>(long_rows.cut_rows));
+    pieces_done_of_block_ = zeros(long_rows.cut_rows.size());
+    num_sums_of_block_ = long_rows.num_sums;
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
@@ -104,18 +100,37 @@ class CudaCsr : public CudaMatrix<S> {
     if (num_vectors == 1)
       cuda::spmv(device_.view(), deal_, x.data(), y.data());
     else
-      cuda::spmv_block(device_.view(), deal_, x.data(), y.data(), num_vectors);
+      multiply_block(x, y, num_vectors);
   }
 
  private:
+  static Buffer<unsigned> zeros(std::size_t size) {
+    return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
+  }
+  void multiply_block(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
+    const std::uint64_t num_sums = num_sums_of_block_ * num_vectors;
+    if (sums_of_block_.size() < num_sums) sums_of_block_ = cuda::device_buffer<double>(num_sums);
+    const cuda::PieceView deal{.pieces = pieces_of_block_.data(),
+                               .num_pieces = static_cast<unsigned>(pieces_of_block_.size()),
+                               .cut_rows = cut_rows_of_block_.data(),
+                               .chunk_sums = sums_of_block_.data(),
+                               .pieces_done = pieces_done_of_block_.data()};
+    cuda::spmv_block(device_.view(), deal, x.data(), y.data(), num_vectors);
+  }
+
   CsrMatrix<S> device_;
-  Buffer<VertexId> long_rows_;
   Buffer<cuda::RowBlock> blocks_;
   Buffer<std::uint16_t> row_begins_;
   Buffer<cuda::CutRow> cut_rows_;
   Buffer<double> chunk_sums_;
   Buffer<unsigned> pieces_done_;
   cuda::CsrDeal deal_;
+  // Of products of several vectors, which find room for what they add up when they come first.
+  Buffer<cuda::RowPiece> pieces_of_block_;
+  Buffer<cuda::CutRow> cut_rows_of_block_;
+  mutable Buffer<unsigned> pieces_done_of_block_;
+  std::uint64_t num_sums_of_block_ = 0;
+  mutable Buffer<double> sums_of_block_;
 };
 
 template <class S>
@@ -199,13 +214,21 @@ class CudaBackend : public Backend<S> {
         1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
   PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          const RowPlaces& places, std::span<const VertexId> restart_rows,
-                          unsigned num_vectors, const ExactScale& bound, bool squares,
-                          Buffer<S>& walk) override {
+                          const RowPlaces& places, const Buffer<VertexId>& restart_rows,
+                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& walk,
+                          const InputTarget<S>& next) override {
+    const auto num_vectors = static_cast<unsigned>(restart_rows.size());
+    const cuda::WalkVectors<S> vectors{.y = {y.data(), data_or_null(places.positions)},
+                                       .restart_rows = restart_rows.data(),
+                                       .scale = scale.empty() ? nullptr : scale.data(),
+                                       .walk = walk.data(),
+                                       .num_rows = walk.size() / num_vectors,
+                                       .num_vectors = num_vectors,
+                                       .out = next.count > 0 ? next.out->data() : nullptr,
+                                       .slots = data_or_null(next.slots),
+                                       .num_out = next.count};
     return send_sums(num_vectors, [&](const cuda::SumsOutbox& box) {
-      cuda::walk_update(continue_probability, restart, {y.data(), data_or_null(places.positions)},
-                        restart_rows, num_vectors, bound, squares, walk.data(), walk.size() / num_vectors,
-                        box);
+      cuda::walk_update(continue_probability, restart, vectors, bound, squares, box);
     });
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,

@@ -8,6 +8,7 @@
 
 #include "kernels/csr_view.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"
+#include "kernels/cuda/cuda_row_pieces.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/tile_composite_view.hpp"
 
@@ -70,21 +71,24 @@ void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const
 template <class S>
 void take_vector(const S* block, unsigned num_vectors, unsigned q, std::uint64_t size, S* vector);
 
-/// In products of several vectors a warp sums rows of up to this many elements; longer ones take a block of
-/// threads.
-inline constexpr std::uint64_t kMostOfWarp = 4096;
-/// How a CSR matrix is dealt, in device memory. Products of one vector use chunk_sums and pieces_done: those
-/// of a matrix follow each other, on one stream.
+/// How a CSR matrix is dealt for products of one vector, in device memory, and room that they use: those of a
+/// matrix follow each other, on one stream.
 struct CsrDeal {
   const RowBlock* blocks = nullptr;  ///< num_blocks and one more
   unsigned num_blocks = 0;
   std::uint32_t num_staged = kFewStaged;
   const std::uint16_t* row_begins = nullptr;
   const CutRow* cut_rows = nullptr;
-  double* chunk_sums = nullptr;         ///< of the rows that are cut
-  unsigned* pieces_done = nullptr;      ///< of each row that is cut; 0 between products
-  const VertexId* long_rows = nullptr;  ///< of more than kMostOfWarp elements, the longest first
-  unsigned num_long = 0;
+  double* chunk_sums = nullptr;     ///< of the rows that are cut
+  unsigned* pieces_done = nullptr;  ///< of each row that is cut; 0 between products
+};
+/// The same for products of several vectors.
+struct PieceView {
+  const RowPiece* pieces = nullptr;
+  unsigned num_pieces = 0;
+  const CutRow* cut_rows = nullptr;
+  double* chunk_sums = nullptr;  ///< num_sums of the deal, of each vector
+  unsigned* pieces_done = nullptr;
 };
 
 /// y: num_rows, overwritten.
@@ -92,6 +96,6 @@ template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
 template <class S>
-void spmv_block(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y, unsigned num_vectors);
+void spmv_block(const CsrView<S>& a, const PieceView& deal, const S* x, double* y, unsigned num_vectors);
 
 }  // namespace tessera::cuda

@@ -50,15 +50,16 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
 }
 
 template <class S>
-void walk_update(double continue_probability, double restart, const ProductView& y,
-                 std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
-                 bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box) {
-  DeviceArray<VertexId> rows(restart_rows);
-  const dim3 threads(kWalkVectors, kThreads / kWalkVectors);
-  const dim3 blocks(num_reduce_blocks(num_rows * kWalkVectors), ceil_div(num_vectors, kWalkVectors));
-  walk_kernel<<<blocks, threads>>>(continue_probability, restart, y, rows.data(), num_vectors, bound, squares,
-                                   walk, num_rows, box);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
+                 const ExactScale& bound, bool squares, const SumsOutbox& box) {
+  const unsigned most = std::min(vectors.num_vectors, kWalkVectors);
+  const dim3 blocks(num_reduce_blocks(vectors.num_rows * most), ceil_div(vectors.num_vectors, kWalkVectors));
+  if (squares)
+    launch_early(walk_kernel<true, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
+                 box);
+  else
+    launch_early(walk_kernel<false, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
+                 box);
 }
 
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
@@ -72,8 +73,8 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);           \
   template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool,              \
                             const SumsOutbox&);                                                             \
-  template void walk_update(double, double, const ProductView&, std::span<const VertexId>, unsigned,        \
-                            const ExactScale&, bool, S*, std::uint64_t, const SumsOutbox&);
+  template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,                 \
+                            const SumsOutbox&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -10,7 +10,6 @@
 namespace tessera::cuda {
 
 inline constexpr unsigned kThreads = 256;
-inline constexpr unsigned kWalkVectors = 8;  ///< vectors of a block that neighbouring threads take
 
 inline unsigned num_blocks(std::uint64_t size) {
   return static_cast<unsigned>(std::min<std::uint64_t>(ceil_div<std::uint64_t>(size, kThreads), 1u << 20));
@@ -111,61 +110,76 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   });
 }
 
-/// Rows that a thread has under way.
-inline constexpr unsigned kWalkRows = 4;
+/// Rows that a thread has under way, and vectors that a block takes at most.
+inline constexpr unsigned kWalkRows = 4, kWalkVectors = 32;
 
-/// Threads (x: vector, y: row); blocks (x: rows, y: groups of kWalkVectors vectors). Threads of one vector
-/// are kWalkVectors apart in a warp.
-template <class S>
-__global__ void __launch_bounds__(kThreads)
-    walk_kernel(double c, double restart, ProductView y, const VertexId* restart_rows, unsigned num_vectors,
-                ExactScale bound, bool squares, S* walk, std::uint64_t num_rows, SumsOutbox box) {
-  static_assert(32 % kWalkVectors == 0);
-  constexpr unsigned kWarps = kThreads / 32;
-  __shared__ Limb of_warp[kSumWords][kWarps][kWalkVectors];
-  const unsigned thread = threadIdx.y * kWalkVectors + threadIdx.x;
-  const unsigned q = blockIdx.y * kWalkVectors + threadIdx.x;
-  ThreadSums sums;
-  const VertexId restart_row = q < num_vectors ? restart_rows[q] : 0;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.y;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-       q < num_vectors && first < num_rows; first += step * kWalkRows) {
-    double sum[kWalkRows];
-    S old[kWalkRows];
-#pragma unroll
-    for (unsigned j = 0; j < kWalkRows; ++j) {
-      const std::uint64_t i = first + j * step;
-      if (i >= num_rows) continue;
-      const std::uint64_t from = place_of(y, i);
-      sum[j] = from == kNoVertex ? 0.0 : __ldcs(y.y + from * num_vectors + q);
-      old[j] = walk[i * num_vectors + q];
-    }
-#pragma unroll
-    for (unsigned j = 0; j < kWalkRows; ++j) {
-      const std::uint64_t i = first + j * step;
-      if (i >= num_rows) continue;
-      const S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
-      sums.add_change(bound, squares, static_cast<double>(stored) - static_cast<double>(old[j]));
-      walk[i * num_vectors + q] = stored;
-    }
-  }
+/// The words of all threads of a block that have the same vector, added up: to box.sums. A thread's vector is
+/// first + thread % count, and `groups` threads have it.
+__device__ inline void add_words_of_vectors(const ThreadSums& own, const ExactScale& bound, unsigned first,
+                                            unsigned count, unsigned groups, const SumsOutbox& box) {
+  __shared__ Limb of_thread[kSumWords][kThreads];
   Limb words[kSumWords];
-  sums.to_words(bound, words);
+  own.to_words(bound, words);
 #pragma unroll
-  for (unsigned place = 0; place < kSumWords; ++place) {
-    for (unsigned distance = 16; distance >= kWalkVectors; distance /= 2)
-      words[place] = combined(place, words[place], __shfl_xor_sync(0xffffffffu, words[place], distance));
-    if (thread % 32 < kWalkVectors) of_warp[place][thread / 32][threadIdx.x] = words[place];
+  for (unsigned place = 0; place < kSumWords; ++place) of_thread[place][threadIdx.x] = words[place];
+  const unsigned group = threadIdx.x / count;
+  while (groups > 1) {
+    const unsigned left = (groups + 1) / 2;
+    __syncthreads();
+    if (group + left < groups)
+#pragma unroll
+      for (unsigned place = 0; place < kSumWords; ++place)
+        of_thread[place][threadIdx.x] =
+            combined(place, of_thread[place][threadIdx.x], of_thread[place][threadIdx.x + left * count]);
+    groups = left;
   }
   __syncthreads();
-  for (unsigned i = thread; i < kSumWords * kWalkVectors; i += kThreads) {
-    const unsigned place = i / kWalkVectors, v = i % kWalkVectors;
-    Limb word = 0;
-    for (unsigned w = 0; w < kWarps; ++w) word = combined(place, word, of_warp[place][w][v]);
-    if (blockIdx.y * kWalkVectors + v < num_vectors)
-      add_word(place, word, box.sums + blockIdx.y * kWalkVectors + v);
+  for (unsigned i = threadIdx.x; i < kSumWords * count; i += kThreads)
+    add_word(i % kSumWords, of_thread[i % kSumWords][i / kSumWords], box.sums + first + i / kSumWords);
+}
+
+/// Blocks (x: rows, y: groups of kWalkVectors vectors). Neighbouring threads take the vectors of a row; each
+/// keeps to one vector.
+template <bool kSquares, class S>
+__global__ void __launch_bounds__(kThreads)
+    walk_kernel(double c, double restart, WalkVectors<S> v, ExactScale bound, SumsOutbox box) {
+  let_next_kernel_begin();
+  const unsigned first_vector = blockIdx.y * kWalkVectors,
+                 count = min(v.num_vectors - first_vector, kWalkVectors), groups = kThreads / count,
+                 q = first_vector + threadIdx.x % count;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * groups,
+                      begin = threadIdx.x < groups * count ? blockIdx.x * groups + threadIdx.x / count
+                                                           : v.num_rows;
+  const VertexId restart_row = v.restart_rows[q];
+  wait_for_kernels_before();
+  ThreadSums sums;
+  for (std::uint64_t first = begin; first < v.num_rows; first += step * kWalkRows) {
+    double sum[kWalkRows];
+    S old[kWalkRows], scale[kWalkRows];
+    VertexId place[kWalkRows];
+#pragma unroll
+    for (unsigned j = 0; j < kWalkRows; ++j) {
+      const std::uint64_t i = first + j * step;
+      if (i >= v.num_rows) continue;
+      const std::uint64_t from = place_of(v.y, i);
+      sum[j] = from == kNoVertex ? 0.0 : __ldcs(v.y.y + from * v.num_vectors + q);
+      old[j] = v.walk[i * v.num_vectors + q];
+      if (i >= v.num_out) continue;
+      scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
+      place[j] = v.slots == nullptr ? static_cast<VertexId>(i) : v.slots[i];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kWalkRows; ++j) {
+      const std::uint64_t i = first + j * step;
+      if (i >= v.num_rows) continue;
+      const S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
+      sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      v.walk[i * v.num_vectors + q] = stored;
+      if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored * scale[j];
+    }
   }
-  send_if_last(box, thread, kThreads);
+  add_words_of_vectors(sums, bound, first_vector, count, groups, box);
+  send_if_last(box, threadIdx.x, kThreads);
 }
 
 /// 1 / norm; -1 where the step does not cover it.

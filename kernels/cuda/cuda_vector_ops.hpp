@@ -52,15 +52,29 @@ struct RankVectors {
   ChainView chain = {};
 };
 
+/// Vectors of a step of walks, num_vectors numbers a row: walk is overwritten; out, scale, slots and num_out
+/// as in RankVectors.
+template <class S>
+struct WalkVectors {
+  ProductView y;
+  const VertexId* restart_rows = nullptr;  // num_vectors
+  const S* scale = nullptr;
+  S* walk = nullptr;
+  std::uint64_t num_rows = 0;
+  unsigned num_vectors = 1;
+  S* out = nullptr;
+  const VertexId* slots = nullptr;
+  std::uint64_t num_out = 0;
+};
+
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
 
 template <class S>
 void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
                  bool squares, const SumsOutbox& box);
 template <class S>
-void walk_update(double continue_probability, double restart, const ProductView& y,
-                 std::span<const VertexId> restart_rows, unsigned num_vectors, const ExactScale& bound,
-                 bool squares, S* walk, std::uint64_t num_rows, const SumsOutbox& box);
+void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
+                 const ExactScale& bound, bool squares, const SumsOutbox& box);
 /// The largest |y| to change_max, the sum of y, or of its squares, to total. factor, in device memory and
 /// possibly null, becomes 1 / norm, by `step` with its scale as bound; -1 where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,

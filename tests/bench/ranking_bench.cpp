@@ -69,12 +69,19 @@ double vendor_product(const Graph& graph) {
 /// Vectors of `num_rows` rows in order, as a vendor's product leaves them.
 struct InOrder {
   InOrder(Backend<S>& backend, std::uint64_t num_rows)
-      : y(backend.allocate<double>(num_rows)), score(backend.allocate<S>(num_rows)) {
+      : y(backend.allocate<double>(num_rows)),
+        score(backend.allocate<S>(num_rows)),
+        scale(backend.allocate<S>(num_rows)),
+        x(backend.allocate<S>(num_rows)),
+        query(backend.allocate<VertexId>(1)) {
     backend.clear(y);
     backend.clear(score);
+    backend.clear(scale);
+    backend.clear(query);
   }
   Buffer<double> y;
-  Buffer<S> score;
+  Buffer<S> score, scale, x;
+  Buffer<VertexId> query;
 };
 
 Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
@@ -105,10 +112,10 @@ Json measure_walks(const Graph& directed, Communicator& comm) {
   result["one_query"] = walk_steps(graph, *backend, comm, weights, 1);
   result["block"] = walk_steps(graph, *backend, comm, weights, kQueries);
   InOrder vectors(*backend, graph.num_vertices);
-  const VertexId query[] = {0};
   const double update =
       time_device([&] {
-        backend->walk_update(0.9, 0.1, vectors.y, {}, query, 1, ExactScale(4.0), false, vectors.score);
+        backend->walk_update(0.9, 0.1, vectors.y, {}, vectors.query, vectors.scale, ExactScale(4.0), false,
+                             vectors.score, {&vectors.x, nullptr, vectors.x.size()});
       }).median_ms;
   const double product = vendor_product(graph);
   const double block = result["block"]["step_ms"][0], one = result["one_query"]["step_ms"][0];
@@ -132,11 +139,11 @@ Json measure_hits(const Graph& graph, Communicator& comm) {
   }
   InOrder vectors(*backend, graph.num_vertices);
   const ExactScale bound(4.0);
-  const double update =
-      time_device([&] {
-        backend->norm_sums(vectors.y, true, bound);
-        backend->rank_update({.link = 0.5}, vectors.y, {}, {}, {}, bound, false, vectors.score, {});
-      }).median_ms;
+  const double update = time_device([&] {
+                          backend->norm_sums(vectors.y, true, bound);
+                          backend->rank_update({.link = 0.5}, vectors.y, {}, {}, {}, bound, false,
+                                               vectors.score, {&vectors.x, nullptr, vectors.x.size()});
+                        }).median_ms;
   const double products = vendor_product(graph) + vendor_product(transposed(graph, comm));
   const double step = result["step_ms"][0];
   result["cusparse"] = {{"products_ms", products}, {"updates_ms", 2 * update}};

@@ -297,22 +297,28 @@ TYPED_TEST(DeviceBackend, LinearOperationsHaveTheBitsOfTheCpu) {
 TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   const std::size_t n = 5003;
-  for (const unsigned k : {1u, 5u, 32u, 70u}) {
+  for (const unsigned k : {1u, 5u, 25u, 32u, 70u, 129u}) {
     const auto y = random_values<double>(n * k, 1);
     const auto walk = random_values<S>(n * k, 2);
     std::vector<VertexId> restart_rows(k);
     for (unsigned q = 0; q < k; ++q) restart_rows[q] = q % 3 == 2 ? kNoVertex : q * 41;
-    this->expect_same([&](Backend<S>& backend) {
-      auto updated = this->put(backend, walk);
-      const PlacedRows placed(backend, y, k);
-      const auto sums =
-          backend
-              .walk_update(0.9, 0.1, placed.y, placed.places, restart_rows, k, ExactScale(4.0), true, updated)
-              .take();
-      std::vector<std::vector<std::vector<std::int64_t>>> all;
-      for (const VectorSums& one : sums) all.push_back(limbs(one));
-      return std::pair(all, this->get(backend, updated));
-    });
+    const auto scale = random_values<S>(n, 3);
+    std::vector<VertexId> slots(n);
+    std::iota(slots.rbegin(), slots.rend(), VertexId{0});
+    for (const bool scaled : {false, true})
+      this->expect_same([&](Backend<S>& backend) {
+        auto updated = this->put(backend, walk), x = this->put(backend, std::vector<S>(n * k, S{-1}));
+        const PlacedRows placed(backend, y, k);
+        const auto rows = this->put(backend, restart_rows), places = this->put(backend, slots);
+        const auto scales = scaled ? this->put(backend, scale) : Buffer<S>();
+        const auto sums = backend
+                              .walk_update(0.9, 0.1, placed.y, placed.places, rows, scales, ExactScale(4.0),
+                                           scaled, updated, {&x, scaled ? &places : nullptr, n - n / 5})
+                              .take();
+        std::vector<std::vector<std::vector<std::int64_t>>> all;
+        for (const VectorSums& one : sums) all.push_back(limbs(one));
+        return std::tuple(all, this->get(backend, updated), this->get(backend, x));
+      });
     std::vector<unsigned> kept;
     for (unsigned q = 0; q < k; q += 2) kept.push_back(q);
     this->expect_same([&](Backend<S>& backend) {

@@ -1,5 +1,5 @@
-// Products of one vector in CSR on a device against the CPU's bits: many rows, very long ones, one after the
-// other.
+// Products in CSR on a device against the CPU's bits: many rows, very long ones, one after the other; of one
+// vector and of several.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -28,24 +28,27 @@ RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, bool w
   return a;
 }
 
-/// Three products with three vectors, each into a poisoned y.
+/// Three products with three blocks of vectors, each into a poisoned y; of several vectors with zeros where
+/// rows are empty, which such a product leaves alone.
 template <class S>
-std::vector<double> products(const RandomMatrix& a, Backend<S>& backend) {
+std::vector<double> products(const RandomMatrix& a, Backend<S>& backend, unsigned num_vectors) {
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});
   const ColumnOrder columns = order_columns_as_given(a.column_lengths(), 65535);
   const auto matrix = backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
   std::vector<double> all;
   for (std::uint64_t run = 0; run < 3; ++run) {
-    std::vector<S> host_x(columns.num_slots);
+    std::vector<S> host_x(columns.num_slots * num_vectors);
     for (std::size_t i = 0; i < host_x.size(); ++i)
       host_x[i] = S{1} / static_cast<S>(1 + (i * 37 + run * 11) % 1013);
-    std::vector<double> host_y(a.num_rows, -7.0);
+    std::vector<double> host_y(a.num_rows * num_vectors, -7.0);
+    for (std::size_t i = 0; num_vectors > 1 && i < host_y.size(); ++i)
+      if (a.row_offsets[i / num_vectors] == a.row_offsets[i / num_vectors + 1]) host_y[i] = 0;
     Buffer<S> x = backend.template allocate<S>(host_x.size());
     Buffer<double> y = backend.template allocate<double>(host_y.size());
     backend.upload(host_x.data(), x.data(), x.size_bytes());
     backend.upload(host_y.data(), y.data(), y.size_bytes());
-    matrix->apply(x, y, 1);
+    matrix->apply(x, y, num_vectors);
     backend.download(y.data(), host_y.data(), y.size_bytes());
     all.insert(all.end(), host_y.begin(), host_y.end());
   }
@@ -53,21 +56,23 @@ std::vector<double> products(const RandomMatrix& a, Backend<S>& backend) {
 }
 
 template <class S>
-void expect_the_bits_of_the_cpu(const std::vector<std::uint64_t>& lengths) {
+void expect_the_bits_of_the_cpu(const std::vector<std::uint64_t>& lengths, unsigned num_vectors) {
   const auto host = make_backend<S>("cpu"), device = make_backend<S>("cuda");
   for (const bool weighted : {false, true}) {
     const RandomMatrix a = matrix_of_lengths(lengths, weighted);
-    const std::vector<double> expected = products(a, *host), found = products(a, *device);
+    const std::vector<double> expected = products(a, *host, num_vectors),
+                              found = products(a, *device, num_vectors);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i)
       ASSERT_EQ(found[i], expected[i])
-          << "run " << i / a.num_rows << ", row " << i % a.num_rows << (weighted ? ", weighted" : "");
+          << "run " << i / (a.num_rows * num_vectors) << ", row " << i / num_vectors % a.num_rows
+          << ", vector " << i % num_vectors << (weighted ? ", weighted" : "");
   }
 }
 
-void expect_in_both_precisions(const std::vector<std::uint64_t>& lengths) {
-  expect_the_bits_of_the_cpu<float>(lengths);
-  expect_the_bits_of_the_cpu<double>(lengths);
+void expect_in_both_precisions(const std::vector<std::uint64_t>& lengths, unsigned num_vectors = 1) {
+  expect_the_bits_of_the_cpu<float>(lengths, num_vectors);
+  expect_the_bits_of_the_cpu<double>(lengths, num_vectors);
 }
 
 TEST(DeviceCsr, OfManyShortRowsHasTheBitsOfTheCpuEveryTime) {
@@ -88,6 +93,15 @@ TEST(DeviceCsr, OfVeryLongRowsHasTheBitsOfTheCpuEveryTime) {
   expect_in_both_precisions(lengths);
   lengths.push_back(std::uint64_t{1} << 20);
   expect_in_both_precisions(lengths);
+}
+
+TEST(DeviceCsr, OfSeveralVectorsHasTheBitsOfTheCpuEveryTime) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
+  std::vector<std::uint64_t> lengths = {512, 3, 513, 0, 2048, 2049, 1, 20000, 257, 4095, 700};
+  for (const unsigned k : {2u, 8u, 9u, 16u, 25u, 32u, 33u, 70u}) expect_in_both_precisions(lengths, k);
+  for (std::uint64_t row = 0; row < 30000; ++row) lengths.push_back(row % 4);
+  for (const unsigned k : {5u, 25u}) expect_in_both_precisions(lengths, k);
+  expect_in_both_precisions({1, 0, 2}, 25);
 }
 
 }  // namespace

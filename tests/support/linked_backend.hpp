@@ -201,10 +201,11 @@ class LinkedBackend : public Backend<S> {
     return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain);
   }
   PendingSums walk_update(double c, double restart, const Buffer<double>& y, const RowPlaces& places,
-                          std::span<const VertexId> rows, unsigned k, const ExactScale& bound, bool squares,
-                          Buffer<S>& walk) override {
+                          const Buffer<VertexId>& rows, const Buffer<S>& scale, const ExactScale& bound,
+                          bool squares, Buffer<S>& walk, const InputTarget<S>& next) override {
+    const auto k = static_cast<unsigned>(rows.size());
     const Buffer<double> sums = in_row_order(y, places, walk.size() / k, k);
-    return cpu_->walk_update(c, restart, sums, {}, rows, k, bound, squares, walk);
+    return cpu_->walk_update(c, restart, sums, {}, rows, scale, bound, squares, walk, next);
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,

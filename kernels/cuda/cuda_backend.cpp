@@ -88,11 +88,11 @@ class CudaCsr : public CudaMatrix<S> {
              .cut_rows = cut_rows_.data(),
              .chunk_sums = chunk_sums_.data(),
              .pieces_done = pieces_done_.data()};
-    const cuda::PieceDeal long_rows = cuda::cut_long_rows(host.row_offsets.span());
-    pieces_of_block_ = on_device(std::span<const cuda::RowPiece>(long_rows.pieces));
-    cut_rows_of_block_ = on_device(std::span<const cuda::CutRow>(long_rows.cut_rows));
-    pieces_done_of_block_ = zeros(long_rows.cut_rows.size());
-    num_sums_of_block_ = long_rows.num_sums;
+    const cuda::RunDeal runs = cuda::deal_runs(host.row_offsets.span(), num_multiprocessors);
+    runs_ = on_device(std::span<const cuda::RowRun>(runs.runs));
+    cut_rows_of_runs_ = on_device(std::span<const cuda::CutRow>(runs.cut_rows));
+    chunks_done_ = zeros(runs.cut_rows.size());
+    num_run_sums_ = runs.num_sums;
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
@@ -108,13 +108,13 @@ class CudaCsr : public CudaMatrix<S> {
     return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
   }
   void multiply_block(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
-    const std::uint64_t num_sums = num_sums_of_block_ * num_vectors;
-    if (sums_of_block_.size() < num_sums) sums_of_block_ = cuda::device_buffer<double>(num_sums);
-    const cuda::PieceView deal{.pieces = pieces_of_block_.data(),
-                               .num_pieces = static_cast<unsigned>(pieces_of_block_.size()),
-                               .cut_rows = cut_rows_of_block_.data(),
-                               .chunk_sums = sums_of_block_.data(),
-                               .pieces_done = pieces_done_of_block_.data()};
+    const std::uint64_t num_sums = num_run_sums_ * num_vectors;
+    if (run_sums_.size() < num_sums) run_sums_ = cuda::device_buffer<double>(num_sums);
+    const cuda::RunView deal{.runs = runs_.data(),
+                             .num_runs = static_cast<unsigned>(runs_.size()),
+                             .cut_rows = cut_rows_of_runs_.data(),
+                             .chunk_sums = run_sums_.data(),
+                             .chunks_done = chunks_done_.data()};
     cuda::spmv_block(device_.view(), deal, x.data(), y.data(), num_vectors);
   }
 
@@ -126,11 +126,11 @@ class CudaCsr : public CudaMatrix<S> {
   Buffer<unsigned> pieces_done_;
   cuda::CsrDeal deal_;
   // Of products of several vectors, which find room for what they add up when they come first.
-  Buffer<cuda::RowPiece> pieces_of_block_;
-  Buffer<cuda::CutRow> cut_rows_of_block_;
-  mutable Buffer<unsigned> pieces_done_of_block_;
-  std::uint64_t num_sums_of_block_ = 0;
-  mutable Buffer<double> sums_of_block_;
+  Buffer<cuda::RowRun> runs_;
+  Buffer<cuda::CutRow> cut_rows_of_runs_;
+  mutable Buffer<unsigned> chunks_done_;
+  std::uint64_t num_run_sums_ = 0;
+  mutable Buffer<double> run_sums_;
 };
 
 template <class S>

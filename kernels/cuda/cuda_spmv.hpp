@@ -8,7 +8,7 @@
 
 #include "kernels/csr_view.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"
-#include "kernels/cuda/cuda_row_pieces.hpp"
+#include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/tile_composite_view.hpp"
 
@@ -83,12 +83,12 @@ struct CsrDeal {
   unsigned* pieces_done = nullptr;  ///< of each row that is cut; 0 between products
 };
 /// The same for products of several vectors.
-struct PieceView {
-  const RowPiece* pieces = nullptr;
-  unsigned num_pieces = 0;
+struct RunView {
+  const RowRun* runs = nullptr;
+  unsigned num_runs = 0;
   const CutRow* cut_rows = nullptr;
   double* chunk_sums = nullptr;  ///< num_sums of the deal, of each vector
-  unsigned* pieces_done = nullptr;
+  unsigned* chunks_done = nullptr;
 };
 
 /// y: num_rows, overwritten.
@@ -96,6 +96,6 @@ template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
 template <class S>
-void spmv_block(const CsrView<S>& a, const PieceView& deal, const S* x, double* y, unsigned num_vectors);
+void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
 
 }  // namespace tessera::cuda

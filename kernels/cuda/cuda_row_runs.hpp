@@ -1,0 +1,33 @@
+// Deals the rows of a CSR matrix to groups of neighbouring threads, for products of several vectors. Host
+// code.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/cuda_row_blocks.hpp"
+#include "kernels/tile_composite_view.hpp"
+
+namespace tessera::cuda {
+
+/// A group sums whole rows of up to so many elements. Of longer ones it takes a chunk.
+inline constexpr EdgeOffset kMostOfRun = 2 * kSumChunk;
+inline constexpr std::uint32_t kNotCut = ~std::uint32_t{0};
+
+/// Rows from first_row to end_row, or a chunk of first_row.
+struct RowRun {
+  VertexId first_row = 0, end_row = 0;
+  std::uint32_t chunk = 0;          ///< of the row, where it is cut
+  std::uint32_t cut_row = kNotCut;  ///< which of the rows that are cut
+};
+
+/// num_pieces of a row that is cut: its chunks.
+struct RunDeal {
+  std::vector<RowRun> runs;  ///< every element is in one; the chunks of the longest row first
+  std::vector<CutRow> cut_rows;
+  std::uint64_t num_sums = 0;  ///< of chunks of rows that are cut
+};
+
+/// Runs of about the same number of elements; of small matrices so few that every multiprocessor has some.
+RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
+
+}  // namespace tessera::cuda

@@ -1,0 +1,79 @@
+// How the rows of a CSR matrix are dealt for products of several vectors; no device is needed.
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/cuda_row_runs.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr unsigned kMultiprocessors = 132;
+
+std::vector<EdgeOffset> offsets_of(const std::vector<std::uint64_t>& lengths) {
+  std::vector<EdgeOffset> offsets = {7};  // need not begin at 0
+  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
+  return offsets;
+}
+
+/// Every element is in one run: rows of up to 512 whole, longer ones by chunks of 256, the longest first.
+void expect_runs(const std::vector<std::uint64_t>& lengths) {
+  const RunDeal deal = deal_runs(offsets_of(lengths), kMultiprocessors);
+  std::vector<std::uint64_t> seen(lengths.size(), 0);
+  std::uint64_t num_sums = 0, longest_before = ~std::uint64_t{0};
+  std::size_t r = 0;
+  for (std::uint32_t which = 0; which < deal.cut_rows.size(); ++which) {
+    const CutRow& cut = deal.cut_rows[which];
+    ASSERT_LE(r + cut.num_sums, deal.runs.size());
+    const VertexId row = deal.runs[r].first_row;
+    EXPECT_GT(lengths[row], 512u);
+    EXPECT_LE(lengths[row], longest_before);
+    longest_before = lengths[row];
+    EXPECT_EQ(cut.num_sums, (lengths[row] + 255) / 256);
+    EXPECT_EQ(cut.first_sum, num_sums);
+    num_sums += cut.num_sums;
+    for (std::uint32_t chunk = 0; chunk < cut.num_sums; ++chunk, ++r) {
+      EXPECT_EQ(deal.runs[r].first_row, row);
+      EXPECT_EQ(deal.runs[r].end_row, row + 1);
+      EXPECT_EQ(deal.runs[r].chunk, chunk);
+      EXPECT_EQ(deal.runs[r].cut_row, which);
+    }
+    seen[row] = lengths[row];
+  }
+  EXPECT_EQ(deal.num_sums, num_sums);
+  for (VertexId next = 0; r < deal.runs.size(); ++r) {
+    const RowRun& run = deal.runs[r];
+    EXPECT_EQ(run.cut_row, kNotCut);
+    EXPECT_GE(run.first_row, next);
+    EXPECT_GT(run.end_row, run.first_row);
+    std::uint64_t elements = 0;
+    for (VertexId row = run.first_row; row < run.end_row; ++row) {
+      EXPECT_LE(lengths[row], 512u);
+      seen[row] += lengths[row];
+      elements += lengths[row];
+    }
+    EXPECT_TRUE(elements <= 256 || run.end_row == run.first_row + 1) << elements;
+    next = run.end_row;
+  }
+  EXPECT_EQ(seen, lengths);
+}
+
+TEST(RowRuns, HaveEveryElementOnce) {
+  expect_runs({512, 513, 0, 0, 2048, 2049, 3, 100000, 256, 2047, 4096, 1});
+  expect_runs({1, 512, 0});
+  expect_runs({0, 0, 0});
+  std::vector<std::uint64_t> mixed;
+  for (std::uint64_t row = 0; row < 100000; ++row) mixed.push_back(row % 1000 == 7 ? row : row * row % 37);
+  expect_runs(mixed);
+}
+
+TEST(RowRuns, AreManyWhereThereAreFewElements) {
+  EXPECT_GT(deal_runs(offsets_of(std::vector<std::uint64_t>(20000, 10)), kMultiprocessors).runs.size(),
+            5000u);
+}
+
+TEST(RowRuns, OfNothingAreNone) {
+  EXPECT_TRUE(deal_runs({}, kMultiprocessors).runs.empty());
+  EXPECT_TRUE(deal_runs(offsets_of({}), kMultiprocessors).runs.empty());
+}
+
+}  // namespace
+}  // namespace tessera::cuda

@@ -74,7 +74,7 @@ class CudaCsr : public CudaMatrix<S> {
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
     device_.row_offsets = on_device(host.row_offsets);
-    device_.col_indices = on_device(host.col_indices);
+    device_.col_indices = padded(host.col_indices);
     device_.values = on_device(host.values);
     blocks_ = on_device(std::span<const cuda::RowBlock>(deal.blocks));
     row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
@@ -104,6 +104,14 @@ class CudaCsr : public CudaMatrix<S> {
   }
 
  private:
+  /// kSumLanes more, as products of several vectors want them.
+  static Buffer<VertexId> padded(const Buffer<VertexId>& columns) {
+    auto device = cuda::device_buffer<VertexId>(columns.size() + kSumLanes);
+    TESSERA_CUDA_CALL(cudaMemset(device.data() + columns.size(), 0, kSumLanes * sizeof(VertexId)));
+    TESSERA_CUDA_CALL(
+        cudaMemcpy(device.data(), columns.data(), columns.size_bytes(), cudaMemcpyHostToDevice));
+    return device;
+  }
   static Buffer<unsigned> zeros(std::size_t size) {
     return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
   }

@@ -36,14 +36,13 @@ RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
                  kFewestElements, kMostElements);
   for (VertexId row = 0; row < num_rows;) {
     const VertexId first = row;
-    // Empty rows at the ends of a run would be looked at in vain.
     if (length(row) == 0 || length(row) > kMostOfRun) {
       ++row;
       continue;
     }
     const EdgeOffset begin = row_offsets[first];
     do ++row;
-    while (row < num_rows && row - first < kMostRows && length(row) <= kMostOfRun &&
+    while (row < num_rows && row - first < kMostRows && length(row) > 0 && length(row) <= kMostOfRun &&
            row_offsets[row + 1] - begin <= most);
     deal.runs.push_back({.first_row = first, .end_row = row});
   }

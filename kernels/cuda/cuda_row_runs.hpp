@@ -13,7 +13,7 @@ namespace tessera::cuda {
 inline constexpr EdgeOffset kMostOfRun = 2 * kSumChunk;
 inline constexpr std::uint32_t kNotCut = ~std::uint32_t{0};
 
-/// Rows from first_row to end_row, or a chunk of first_row.
+/// Rows from first_row to end_row, none of them empty, or a chunk of first_row.
 struct RowRun {
   VertexId first_row = 0, end_row = 0;
   std::uint32_t chunk = 0;          ///< of the row, where it is cut

@@ -94,7 +94,8 @@ struct RunView {
 /// y: num_rows, overwritten.
 template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
-/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements.
+/// x: num_cols * num_vectors; y: num_rows * num_vectors, overwritten where rows have elements. Behind the
+/// last of a.col_indices follow kSumLanes more columns.
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
 

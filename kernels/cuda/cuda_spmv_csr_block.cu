@@ -1,6 +1,5 @@
 // The plain CSR product of several vectors on a device. A group of kLanes neighbouring threads goes through
 // rows, each thread with some of the vectors, whose inputs lie side by side; its accumulators are registers.
-// The inputs of the next elements, of the next row, too, are on their way while those before are added.
 #include "kernels/cuda/cuda_row_sum.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/early_launch.cuh"
@@ -9,141 +8,104 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
+constexpr unsigned kBlocksEach = 4;  // with 3 or 5 a multiprocessor products take 13 to 16 % longer
 
-/// Up to kSumLanes elements of a row, from element `first` of the run on.
-struct Step {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;  ///< 0: there are no more
-  VertexId row = 0;
-  bool ends_chunk = false, ends_row = false;
-};
-
-/// Goes through the elements of a run; positions count from its first one.
-class RunCursor {
+/// The rows of a run, or its chunk; positions count from the run's first element.
+class RunRows {
  public:
-  __device__ RunCursor(const EdgeOffset* row_offsets, const RowRun& run)
-      : row_offsets_(row_offsets + run.first_row + 1),
-        begin_(row_offsets[run.first_row]),
-        row_(run.first_row) {
+  __device__ RunRows(const EdgeOffset* row_offsets, const RowRun& run)
+      : ends_(row_offsets + run.first_row + 1), begin_(row_offsets[run.first_row]), row_(run.first_row) {
     rows_left_ = run.end_row - run.first_row;
-    EdgeOffset end = *row_offsets_;
+    EdgeOffset end = *ends_;
     if (run.cut_row != kNotCut) {
       begin_ += EdgeOffset{run.chunk} * kSumChunk;
       end = min(begin_ + kSumChunk, end);
     }
-    left_in_row_ = static_cast<std::uint32_t>(end - begin_);
+    end_ = static_cast<std::uint32_t>(end - begin_);
     read_next_end();
   }
   __device__ EdgeOffset begin() const { return begin_; }
-  __device__ Step next() {
-    while (left_in_row_ == 0) {
-      if (--rows_left_ == 0) return rows_left_ = 1, Step{};
-      ++row_;
-      left_in_row_ = next_end_ - at_;
-      left_in_chunk_ = kSumChunk;
-      read_next_end();
-    }
-    Step step{.first = at_, .count = min(left_in_row_, kSumLanes), .row = row_};
-    at_ += step.count;
-    left_in_row_ -= step.count;
-    left_in_chunk_ -= kSumLanes;
-    step.ends_row = left_in_row_ == 0;
-    step.ends_chunk = step.ends_row || left_in_chunk_ == 0;
-    if (left_in_chunk_ == 0) left_in_chunk_ = kSumChunk;
-    return step;
+  __device__ VertexId row() const { return row_; }
+  __device__ std::uint32_t end() const { return end_; }  ///< of the row
+  /// False behind the last row.
+  __device__ bool advance() {
+    if (--rows_left_ == 0) return false;
+    ++row_;
+    end_ = next_end_;
+    read_next_end();
+    return true;
   }
 
  private:
   /// While a row is worked on.
   __device__ void read_next_end() {
-    if (rows_left_ > 1) next_end_ = static_cast<std::uint32_t>(*++row_offsets_ - begin_);
+    if (rows_left_ > 1) next_end_ = static_cast<std::uint32_t>(*++ends_ - begin_);
   }
 
-  const EdgeOffset* row_offsets_;
+  const EdgeOffset* ends_;
   EdgeOffset begin_;
   VertexId row_, rows_left_;
-  std::uint32_t at_ = 0, left_in_row_, left_in_chunk_ = kSumChunk, next_end_ = 0;
+  std::uint32_t end_, next_end_ = 0;
 };
 
-/// use(j) for the elements of a step, of which most are full.
-template <class Use>
-__device__ inline void for_each(const Step& step, const Use& use) {
-  if (step.count == kSumLanes) {
-#pragma unroll
-    for (unsigned j = 0; j < kSumLanes; ++j) use(j);
-  } else {
-#pragma unroll
-    for (unsigned j = 0; j < kSumLanes - 1; ++j)
-      if (j < step.count) use(j);
-  }
+/// x[offset / sizeof(S)], asked for here, even where it turns out that nobody needs it: not behind a branch.
+__device__ inline float read_now(const float* x, std::uint64_t offset) {
+  float value;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(reinterpret_cast<const char*>(x) + offset));
+  return value;
+}
+__device__ inline double read_now(const double* x, std::uint64_t offset) {
+  double value;
+  asm volatile("ld.global.f64 %0, [%1];" : "=d"(value) : "l"(reinterpret_cast<const char*>(x) + offset));
+  return value;
 }
 
-/// What a thread adds up of a run, for one vector.
-template <bool kWeighted, class S>
-class RunSums {
- public:
-  __device__ RunSums(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors)
-      : cursor_(a.row_offsets, run),
-        indices_(a.col_indices + cursor_.begin()),
-        values_(a.values + (kWeighted ? cursor_.begin() : 0)),
-        x_(reinterpret_cast<const char*>(x)),
-        x_stride_(num_vectors * sizeof(S)) {}
-
-  /// use(row, sum) for every row of the run, or for the chunk.
-  template <class Use>
-  __device__ void add_up(const Use& use) {
-    Step even = cursor_.next();
-    read_indices(even);
-    wait_for_kernels_before();
-    S of_even[kSumLanes], of_odd[kSumLanes];
-    read_inputs(even, of_even);
-    Step odd = cursor_.next();
-    read_indices(odd);
-    while (true) {
-      read_inputs(odd, of_odd);
-      add(even, of_even, use);
-      even = cursor_.next();
-      read_indices(even);
-      if (odd.count == 0) return;
-      read_inputs(even, of_even);
-      add(odd, of_odd, use);
-      odd = cursor_.next();
-      read_indices(odd);
-      if (even.count == 0) return;
-    }
-  }
-
- private:
-  __device__ void read_indices(const Step& step) {
-    const VertexId* indices = indices_ + step.first;
-    for_each(step, [&](unsigned j) { next_[j] = indices[j]; });
-  }
-  __device__ void read_inputs(const Step& step, S (&inputs)[kSumLanes]) const {
-    for_each(step, [&](unsigned j) {
-      inputs[j] = *reinterpret_cast<const S*>(x_ + std::uint64_t{next_[j]} * x_stride_);
-    });
-  }
-  template <class Use>
-  __device__ void add(const Step& step, const S (&inputs)[kSumLanes], const Use& use) {
-    const S* values = values_ + step.first;
-    for_each(step, [&](unsigned j) { lanes_[j] += product<kWeighted>(values, j, inputs[j]); });
-    if (!step.ends_chunk) return;
-    sum_ += add_lanes(lanes_);
+/// Sums of the rows of a run, for the vector whose inputs are x[0], x[num_vectors], ...: use(row, sum).
+/// kSumLanes elements at a time: those behind the end of a row are of the next one (or of the padding behind
+/// the matrix), whose inputs are brought nearer, but not added.
+template <bool kWeighted, class S, class Use>
+__device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors,
+                        const Use& use) {
+  RunRows rows(a.row_offsets, run);
+  const VertexId* indices = a.col_indices + rows.begin();
+  const S* values = a.values + (kWeighted ? rows.begin() : 0);
+  const auto stride = static_cast<unsigned>(num_vectors * sizeof(S));
+  VertexId next[kSumLanes];
 #pragma unroll
-    for (double& lane : lanes_) lane = 0;
-    if (!step.ends_row) return;
-    use(step.row, sum_);
-    sum_ = 0;
+  for (unsigned j = 0; j < kSumLanes; ++j) next[j] = indices[j];
+  double lanes[kSumLanes] = {}, sum = 0;
+  std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk);
+  wait_for_kernels_before();
+  while (true) {
+    S inputs[kSumLanes];
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j) inputs[j] = read_now(x, std::uint64_t{next[j]} * stride);
+    const std::uint32_t count = min(chunk_end - at, kSumLanes);
+    indices += count;
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j) next[j] = indices[j];
+    if (count == kSumLanes) {
+#pragma unroll
+      for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += product<kWeighted>(values, j, inputs[j]);
+    } else {
+#pragma unroll
+      for (unsigned j = 0; j < kSumLanes - 1; ++j)
+        if (j < count) lanes[j] += product<kWeighted>(values, j, inputs[j]);
+    }
+    if (kWeighted) values += count;
+    at += count;
+    if (at < chunk_end) continue;
+    sum += add_lanes(lanes);
+#pragma unroll
+    for (double& lane : lanes) lane = 0;
+    if (at == rows.end()) {
+      use(rows.row(), sum);
+      sum = 0;
+      if (!rows.advance()) return;
+    }
+    chunk_end = min(rows.end(), at + kSumChunk);
   }
-
-  RunCursor cursor_;
-  const VertexId* indices_;
-  const S* values_;
-  const char* x_;
-  unsigned x_stride_;  // bytes
-  VertexId next_[kSumLanes];
-  double lanes_[kSumLanes] = {}, sum_ = 0;
-};
+}
 
 /// Whether this group is the last of those of a row, all of whose sums can be read then. The group's threads
 /// call together.
@@ -170,7 +132,7 @@ __device__ inline double sum_of_chunks(const double* sums, std::uint32_t num_sum
 }
 
 template <bool kWeighted, unsigned kLanes, class S>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksEach)
     multiply_block(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
   let_next_kernel_begin();
   const unsigned group = (blockIdx.x * kThreads + threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
@@ -180,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
   const CutRow cut = is_cut ? deal.cut_rows[run.cut_row] : CutRow{};
   double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first_sum} * num_vectors;
   for (unsigned q = lane; q < num_vectors; q += kLanes)
-    RunSums<kWeighted, S>(a, run, x + q, num_vectors).add_up([&](VertexId row, double sum) {
+    sum_run<kWeighted>(a, run, x + q, num_vectors, [&](VertexId row, double sum) {
       double* sums =
           is_cut ? chunk_sums + std::uint64_t{run.chunk} * num_vectors : y + std::uint64_t{row} * num_vectors;
       __stcg(sums + q, sum);

@@ -52,8 +52,10 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
 template <class S>
 void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
                  const ExactScale& bound, bool squares, const SumsOutbox& box) {
-  const unsigned most = std::min(vectors.num_vectors, kWalkVectors);
-  const dim3 blocks(num_reduce_blocks(vectors.num_rows * most), ceil_div(vectors.num_vectors, kWalkVectors));
+  const std::uint64_t size = vectors.num_rows * std::min(vectors.num_vectors, kWalkVectors);
+  const dim3 blocks(static_cast<unsigned>(std::clamp<std::uint64_t>(
+                        ceil_div<std::uint64_t>(size, kThreads * kWalkRows), 1, kMostWalkBlocks)),
+                    ceil_div(vectors.num_vectors, kWalkVectors));
   if (squares)
     launch_early(walk_kernel<true, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
                  box);

@@ -46,6 +46,7 @@ void expect_runs(const std::vector<std::uint64_t>& lengths) {
     EXPECT_GT(run.end_row, run.first_row);
     std::uint64_t elements = 0;
     for (VertexId row = run.first_row; row < run.end_row; ++row) {
+      EXPECT_GT(lengths[row], 0u);
       EXPECT_LE(lengths[row], 512u);
       seen[row] += lengths[row];
       elements += lengths[row];

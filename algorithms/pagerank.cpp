@@ -103,12 +103,12 @@ class RankSteps {
     multiply();
   }
 
-  /// The sums of the next step, `update`: what the rule says after the sums before. The product needs nothing
-  /// that the host decides: a device goes on with the one after meanwhile, in a chain with the step after,
-  /// too, which has worked out the same update; the last time in vain.
+  /// Starts the next step and gives its sums. A device goes on at once: with the next product, which needs
+  /// nothing that the host decides, or, in a chain, with the whole next step, whose update it has worked out
+  /// itself (`update` is for the first step then). What was started last is in vain.
   PendingSums start(const RankUpdate& update) {
     if (!chained()) {
-      PendingSums sums = this->update(update);
+      PendingSums sums = step(update);
       if (ahead_) start_product();
       return sums;
     }
@@ -139,13 +139,13 @@ class RankSteps {
     else
       op_.start(x_, y_);
   }
-  /// Once the inputs of this rank are where they are sent from, as update() leaves them.
+  /// Once the inputs of this rank are where they are sent from, as step() leaves them.
   void start_product() {
     op_.send(x_);
     multiply();
   }
   /// The step of the scores, by the product that was started last; leaves the inputs of the next.
-  PendingSums update(const RankUpdate& update) {
+  PendingSums step(const RankUpdate& update) {
     op_.wait_for_inputs();
     if (joined_)
       return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
@@ -154,7 +154,7 @@ class RankSteps {
                                      score_, op_.input_target(x_), chained() ? &chain_ : nullptr);
   }
   PendingSums step_of_chain() {
-    PendingSums sums = update({});
+    PendingSums sums = step({});
     start_product();
     return sums;
   }

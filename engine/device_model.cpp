@@ -1,7 +1,10 @@
 #include "engine/device_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+
+#include "kernels/tile_composite_view.hpp"
 
 namespace tessera {
 namespace {
@@ -15,6 +18,9 @@ constexpr double kPadding = 1.2;
 constexpr double kCsrRowBytes = 18;
 /// Adjacent inputs are read by the line: what those of f64 cost, in those of f32. Seen: 1.25 to 1.8.
 constexpr double kWideAdjacent = 1.5;
+/// Products of one vector: elements of a first block on each of 132 multiprocessors, and those of a row from
+/// which on it is cut.
+constexpr double kFirstElements = 132 * 256, kCutRow = 1024;
 /// A message's place in its bin, and its share of slices.
 constexpr double kMessageIndexBytes = 3;
 
@@ -35,18 +41,25 @@ double csr_element_bytes(const DeviceWork& work) {
 
 Rates<kTilesRates.size()> tiles_work(const DeviceWork& work) {
   const bool in_f64 = work.value_bytes == sizeof(double);
-  return {1, in_f64 ? 0 : work.num_nonzeros, in_f64 ? work.num_nonzeros : 0, value_bytes_of_elements(work),
-          work.num_messages * work.value_bytes};
+  return {1,
+          in_f64 ? 0 : work.num_nonzeros,
+          in_f64 ? work.num_nonzeros : 0,
+          value_bytes_of_elements(work),
+          work.num_messages * work.value_bytes,
+          work.num_columns * work.value_bytes};
 }
 
 Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
-  return {1, work.num_messages * work.value_bytes, work.num_rows};
+  return {1, work.num_messages * work.value_bytes, work.num_messages, work.num_rows};
 }
 
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
   const double far = work.num_nonzeros - work.num_adjacent - work.num_near;
   return {1,
+          std::min(1.0, work.num_nonzeros / kFirstElements),
+          std::log2(1 + std::min(work.longest_row, kCutRow)),
+          work.longest_row > kCutRow ? 1.0 : 0.0,
           (work.value_bytes == sizeof(double) ? kWideAdjacent : 1) * work.num_adjacent,
           work.num_near,
           cached * far,
@@ -58,7 +71,12 @@ Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vector
   const double inputs = num_vectors * work.value_bytes, gathered = inputs * work.num_nonzeros;
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, inputs * work.num_columns));
   const double streamed = predict_device_csr_bytes(work) + 8 * num_vectors * work.num_rows;
-  return {1, work.num_nonzeros, cached * gathered, (1 - cached) * gathered + streamed};
+  return {1,
+          std::min(1.0, work.longest_row / kSumChunk),
+          work.num_nonzeros,
+          cached * gathered,
+          (1 - cached) * gathered,
+          streamed};
 }
 
 double predict_tiles_seconds(const DeviceWork& work, const DeviceRates& rates) {

@@ -24,6 +24,7 @@ struct DeviceWork {
   double num_rows = 0, num_columns = 0, num_nonzeros = 0;
   double num_adjacent = 0, num_near = 0;  ///< elements that are, rows and columns as given
   double num_messages = 0;                ///< non-empty (row, tile) pairs
+  double longest_row = 0;                 ///< its elements
   double value_bytes = 4;                 ///< of x and messages
   bool weighted = false;
 };

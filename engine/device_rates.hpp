@@ -14,19 +14,24 @@ template <std::size_t kSize>
 using Rates = std::array<double, kSize>;
 
 /// Pass 1 of tile-messages: the launch; an element that gathers 4 bytes, one that gathers 8; a byte of
-/// values, a byte of messages.
-inline constexpr std::array kTilesRates = {"launch_seconds", "f32_element_seconds", "f64_element_seconds",
-                                           "value_byte_seconds", "message_byte_seconds"};
-/// Pass 2: the launch, a byte of messages, a row.
-inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "row_seconds"};
-/// CSR: the launch; a gather adjacent to the row's own input, one near it, another one from cache, from
-/// memory; a byte that streams.
-inline constexpr std::array kCsrRates = {"launch_seconds",      "adjacent_gather_seconds",
-                                         "near_gather_seconds", "cached_gather_seconds",
-                                         "gather_seconds",      "byte_seconds"};
-/// CSR with a block of vectors: the launch, an element, a byte of x from cache, a byte from memory.
-inline constexpr std::array kBlockRates = {"launch_seconds", "element_seconds", "cached_byte_seconds",
-                                           "byte_seconds"};
+/// values, of messages, of x.
+inline constexpr std::array kTilesRates = {"launch_seconds",       "f32_element_seconds",
+                                           "f64_element_seconds",  "value_byte_seconds",
+                                           "message_byte_seconds", "input_byte_seconds"};
+/// Pass 2: the launch, a byte of messages, a message, a row.
+inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "message_seconds",
+                                          "row_seconds"};
+/// CSR: the launch; a first block of elements on every multiprocessor; each doubling of the longest row, as
+/// long as it is not cut; rows that are; a gather adjacent to the row's own input, one near it, another one
+/// from cache, from memory; a byte that streams.
+inline constexpr std::array kCsrRates = {
+    "launch_seconds",        "first_blocks_seconds",    "row_doubling_seconds",
+    "cut_rows_seconds",      "adjacent_gather_seconds", "near_gather_seconds",
+    "cached_gather_seconds", "gather_seconds",          "byte_seconds"};
+/// CSR with a block of vectors: the launch; a chunk of a row, element by element; an element; a byte of x
+/// from cache, from memory; a byte that streams.
+inline constexpr std::array kBlockRates = {"launch_seconds",      "chunk_seconds",       "element_seconds",
+                                           "cached_byte_seconds", "gather_byte_seconds", "byte_seconds"};
 
 struct DeviceRates {
   std::string device;       ///< as its driver names it
@@ -42,7 +47,7 @@ const DeviceRates& default_device_rates();
 /// Those that `tessera tune` has written for rank 0's GPU, else the default, also where there is no GPU.
 /// Collective.
 DeviceRates load_device_rates(Communicator& comm);
-/// $XDG_CACHE_HOME/tessera/gpu-<model>-v4.table.json (or ~/.cache), for the GPU in use.
+/// $XDG_CACHE_HOME/tessera/gpu-<model>-v5.table.json (or ~/.cache), for the GPU in use.
 std::string device_rates_path();
 std::string device_rates_to_json(const DeviceRates& rates);
 /// Throws InputError naming `path` when the text is not a table of rates.

@@ -95,8 +95,11 @@ class DeviceTune {
   DeviceTune(const DeviceTuneOptions& options, Communicator& comm) : options_(options), comm_(comm) {}
 
   /// Of the graph that is measured next. Copies say nothing of blocks, whose rates do not know near gathers.
-  void set_graph(const NearCounts& near, bool is_copied) {
-    near_ = near;
+  void set_graph(const Graph& graph, bool is_copied) {
+    near_ = count_near(graph);
+    longest_row_ = 0;
+    for (std::uint64_t row = 0; row < graph.num_vertices; ++row)
+      longest_row_ = std::max(longest_row_, graph.row_offsets[row + 1] - graph.row_offsets[row]);
     measures_blocks_ = !is_copied;
   }
   template <class S>
@@ -148,6 +151,7 @@ class DeviceTune {
             .num_adjacent = static_cast<double>(near_.adjacent),
             .num_near = static_cast<double>(near_.near),
             .num_messages = static_cast<double>(op.stats().num_row_pieces),
+            .longest_row = static_cast<double>(longest_row_),
             .value_bytes = sizeof(S),
             .weighted = graph.weighted};
   }
@@ -155,6 +159,7 @@ class DeviceTune {
   const DeviceTuneOptions& options_;
   Communicator& comm_;
   NearCounts near_;
+  EdgeOffset longest_row_ = 0;
   bool measures_blocks_ = true;
   std::vector<TilesSample> tiles_;
   std::vector<CsrSample> csr_;
@@ -194,7 +199,7 @@ DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, cons
         .kind = graphs[i].kind, .scale = graphs[i].scale, .edge_factor = graphs[i].edge_factor};
     Graph graph = build_graph(generate_edges(generator, *comm), {}, *comm);
     if (graphs[i].num_copies > 1) graph = side_by_side(graph, graphs[i].num_copies);
-    tune.set_graph(count_near(graph), graphs[i].num_copies > 1);
+    tune.set_graph(graph, graphs[i].num_copies > 1);
     tune.measure(graph, f32);
     tune.measure(graph, f64);
     if (static_cast<double>(graph.num_edges) <= kMostWeights) {

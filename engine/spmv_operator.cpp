@@ -79,6 +79,7 @@ Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
 
 template <class S>
 Buffer<double> SpmvOperator<S>::make_y(unsigned num_vectors) const {
+  matrix_->prepare(num_vectors);
   const RowPlaces places = row_places();
   const std::uint64_t size = places.positions == nullptr ? num_local_rows() : places.num_products;
   Buffer<double> y = backend_->template allocate<double>(size * num_vectors);

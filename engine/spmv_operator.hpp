@@ -77,7 +77,8 @@ class SpmvOperator {
   /// Vertex of each local row, in local order.
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
 
-  /// x (solver order) and y (local order, or as row_places() says) for k vectors, zero.
+  /// x (solver order) and y (local order, or as row_places() says) for k vectors, zero. make_y finds room for
+  /// products of as many, too; no exchange may be under way.
   Buffer<S> make_x(unsigned num_vectors = 1) const;
   Buffer<double> make_y(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.
@@ -109,8 +110,8 @@ class SpmvOperator {
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
-  /// Whether updates by themselves, too, are worth starting before the host has the sums of the one before
-  /// (RankChain).
+  /// Whether updates by themselves are worth starting before the host has the sums of the one before
+  /// (RankChain): steps are so short.
   bool chains_updates() const;
 
   /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.

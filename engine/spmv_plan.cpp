@@ -126,11 +126,13 @@ std::vector<PlanPart> parts_of(const SpmvPlan& plan, const DeviceWork& work, con
   return {{"tiles", predict_tiles_seconds(work, gpu)}, {"bins", predict_bins_seconds(work, gpu)}};
 }
 
-DeviceWork work_of(std::size_t num_rows, std::size_t num_columns, double num_nonzeros,
+DeviceWork work_of(std::span<const std::uint64_t> row_lengths, std::size_t num_columns, double num_nonzeros,
                    const TilingLimits& limits, const GraphFindings* findings) {
-  DeviceWork work{.num_rows = static_cast<double>(num_rows),
+  const auto longest = row_lengths.empty() ? 0 : *std::max_element(row_lengths.begin(), row_lengths.end());
+  DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
                   .num_columns = static_cast<double>(num_columns),
                   .num_nonzeros = num_nonzeros,
+                  .longest_row = static_cast<double>(longest),
                   .value_bytes = static_cast<double>(limits.value_bytes)};
   if (findings == nullptr) return work;
   work.num_adjacent = findings->num_adjacent;
@@ -191,7 +193,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   SpmvPlan plan;
   plan.kernel = asked;
   plan.tile_columns = limits.tile_columns;
-  DeviceWork work = work_of(row_lengths.size(), column_lengths.size(), num_nonzeros, limits, findings);
+  DeviceWork work = work_of(row_lengths, column_lengths.size(), num_nonzeros, limits, findings);
   if (num_nonzeros > 0) {
     const bool narrow = asked == KernelKind::tile_messages ||
                         (limits.prefers_messages && asked != KernelKind::tile_composite);

@@ -73,6 +73,9 @@ class Matrix {
   /// y = A x. x: num_slots * k, its zero slots hold 0. y: an entry for each row, or as row_places() says, k
   /// numbers each; rows without elements may be left as they are, so y must hold 0 there.
   virtual void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const = 0;
+  /// Finds room for products of so many vectors, as apply() does where this has not been called; no exchange
+  /// may be under way.
+  virtual void prepare(unsigned /*num_vectors*/) const {}
   /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
   virtual bool gains_from_blocks() const { return true; }
   /// Whether products of one vector may end in an update (Backend::end_with_update), so that y is never
@@ -156,7 +159,7 @@ class Backend {
   /// `next`, if that has a place for it, as by put_inputs.
   /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
   /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
-  /// the next update may start before these sums are taken; never two.
+  /// the next update may start before these sums are taken, but not the one after it.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,

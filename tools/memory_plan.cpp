@@ -4,6 +4,7 @@
 
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/tile_composite_view.hpp"
 #include "partition/run_together.hpp"
 
 namespace tessera::cli {
@@ -55,6 +56,14 @@ std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, 
                      checked_mul(ceil_div(num_vertices, num_ranks), own_block));
 }
 
+/// Beside a matrix in CSR, for products of several vectors (kernels/cuda/cuda_row_runs.hpp): 16 bytes a run,
+/// of 128 elements or for every second row, if all others are empty; a sum for each chunk of a long row.
+double device_block_bytes(const DeviceWork& work, std::uint64_t num_vectors) {
+  if (num_vectors == 1) return 0;
+  return 8 * work.num_rows +
+         (1.0 / 8 + static_cast<double>(num_vectors * sizeof(double)) / kSumChunk) * work.num_nonzeros;
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm,
@@ -89,9 +98,10 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .num_messages = plan.predicted_messages * (shape.is_block ? matrices : 1),
       .value_bytes = static_cast<double>(value_bytes),
       .weighted = graph.weighted};
-  const double packed =
-      plan.kernel == KernelKind::csr ? predict_device_csr_bytes(work) : predict_messages_bytes(work);
   const std::uint64_t vectors = vectors_together(shape, &plan);
+  const double packed = plan.kernel == KernelKind::csr
+                            ? predict_device_csr_bytes(work) + device_block_bytes(work, vectors)
+                            : predict_messages_bytes(work);
   const std::uint64_t own_row = vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
   const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;

@@ -69,7 +69,7 @@ class CudaTileComposite : public CudaMatrix<S> {
 template <class S>
 class CudaCsr : public CudaMatrix<S> {
  public:
-  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) {
+  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) : num_multiprocessors_(num_multiprocessors) {
     const cuda::RowDeal deal = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
     device_.num_rows = host.num_rows;
     device_.num_slots = host.num_slots;
@@ -88,11 +88,6 @@ class CudaCsr : public CudaMatrix<S> {
              .cut_rows = cut_rows_.data(),
              .chunk_sums = chunk_sums_.data(),
              .pieces_done = pieces_done_.data()};
-    const cuda::RunDeal runs = cuda::deal_runs(host.row_offsets.span(), num_multiprocessors);
-    runs_ = on_device(std::span<const cuda::RowRun>(runs.runs));
-    cut_rows_of_runs_ = on_device(std::span<const cuda::CutRow>(runs.cut_rows));
-    chunks_done_ = zeros(runs.cut_rows.size());
-    num_run_sums_ = runs.num_sums;
   }
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
@@ -101,6 +96,12 @@ class CudaCsr : public CudaMatrix<S> {
       cuda::spmv(device_.view(), deal_, x.data(), y.data());
     else
       multiply_block(x, y, num_vectors);
+  }
+  void prepare(unsigned num_vectors) const override {
+    if (num_vectors == 1) return;
+    if (!runs_are_dealt_) deal_runs();
+    const std::uint64_t num_sums = num_run_sums_ * num_vectors;
+    if (run_sums_.size() < num_sums) run_sums_ = cuda::device_buffer<double>(num_sums);
   }
 
  private:
@@ -115,9 +116,17 @@ class CudaCsr : public CudaMatrix<S> {
   static Buffer<unsigned> zeros(std::size_t size) {
     return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
   }
+  void deal_runs() const {
+    const Buffer<EdgeOffset> row_offsets = cuda::on_host(device_.row_offsets);
+    const cuda::RunDeal deal = cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
+    runs_ = cuda::on_device(std::span<const cuda::RowRun>(deal.runs));
+    cut_rows_of_runs_ = cuda::on_device(std::span<const cuda::ChunkSums>(deal.cut_rows));
+    chunks_done_ = zeros(deal.cut_rows.size());
+    num_run_sums_ = deal.num_sums;
+    runs_are_dealt_ = true;
+  }
   void multiply_block(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
-    const std::uint64_t num_sums = num_run_sums_ * num_vectors;
-    if (run_sums_.size() < num_sums) run_sums_ = cuda::device_buffer<double>(num_sums);
+    prepare(num_vectors);
     const cuda::RunView deal{.runs = runs_.data(),
                              .num_runs = static_cast<unsigned>(runs_.size()),
                              .cut_rows = cut_rows_of_runs_.data(),
@@ -126,6 +135,7 @@ class CudaCsr : public CudaMatrix<S> {
     cuda::spmv_block(device_.view(), deal, x.data(), y.data(), num_vectors);
   }
 
+  const unsigned num_multiprocessors_;
   CsrMatrix<S> device_;
   Buffer<cuda::RowBlock> blocks_;
   Buffer<std::uint16_t> row_begins_;
@@ -133,11 +143,12 @@ class CudaCsr : public CudaMatrix<S> {
   Buffer<double> chunk_sums_;
   Buffer<unsigned> pieces_done_;
   cuda::CsrDeal deal_;
-  // Of products of several vectors, which find room for what they add up when they come first.
-  Buffer<cuda::RowRun> runs_;
-  Buffer<cuda::CutRow> cut_rows_of_runs_;
+  // For products of several vectors, once there are any.
+  mutable bool runs_are_dealt_ = false;
+  mutable Buffer<cuda::RowRun> runs_;
+  mutable Buffer<cuda::ChunkSums> cut_rows_of_runs_;
   mutable Buffer<unsigned> chunks_done_;
-  std::uint64_t num_run_sums_ = 0;
+  mutable std::uint64_t num_run_sums_ = 0;  // of one vector
   mutable Buffer<double> run_sums_;
 };
 
@@ -148,7 +159,7 @@ class CudaBackend : public Backend<S> {
     int device = 0;
     TESSERA_CUDA_CALL(cudaGetDevice(&device));
     TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties_, device));
-    cuda::keep_pool();  // small arrays come and go with every step
+    cuda::keep_pool();  // small arrays come and go
   }
   std::string name() const override { return "cuda"; }
   std::string description() const override {
@@ -171,6 +182,7 @@ class CudaBackend : public Backend<S> {
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }
+  /// Of graphs with more, a chain did not save anything (docs/performance.md).
   EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 18; }
   std::uint64_t free_bytes() const override {
     std::size_t free_bytes = 0, all_bytes = 0;

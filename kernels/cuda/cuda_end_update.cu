@@ -16,12 +16,12 @@ struct ScoreStore {
   S* window;
   template <class T>
   __device__ void operator()(std::uint32_t place, T sum, std::uint32_t first) const {
-    const double added = place == restart_place ? update.constant + update.restart : update.constant;
-    window[first] = static_cast<S>(update.link * static_cast<double>(sum) + added);
+    window[first] = score(static_cast<double>(sum), place == restart_place);
   }
-  __device__ S score_without_links(std::uint32_t row) const {
-    const double added = row == update.restart_row ? update.constant + update.restart : update.constant;
-    return static_cast<S>(update.link * 0.0 + added);
+  __device__ S score_without_links(std::uint32_t row) const { return score(0, row == update.restart_row); }
+  __device__ S score(double sum, bool restarts) const {
+    return static_cast<S>(update.link * sum +
+                          (restarts ? update.constant + update.restart : update.constant));
   }
 };
 

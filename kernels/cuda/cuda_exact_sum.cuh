@@ -75,14 +75,6 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
     atomicMax(target, word);
 }
 
-template <int kFolds>
-__device__ FoldedSum<kFolds> folded(const Limb (&limbs)[kFolds]) {
-  FoldedSum<kFolds> sum;
-#pragma unroll
-  for (int f = 0; f < kFolds; ++f) sum.limbs[f] = static_cast<std::int64_t>(limbs[f]);
-  return sum;
-}
-
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
 /// All threads call; `thread` of num_threads, more than 32. One thread of the last block calls use(sums of
 /// the first vector); what it leaves is for later kernels, and may come after what tells the host.

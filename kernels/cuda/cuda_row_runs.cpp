@@ -5,7 +5,8 @@
 namespace tessera::cuda {
 namespace {
 
-/// Groups that a multiprocessor should have, if there are elements for so many: twice what it runs at a time.
+/// Groups that a multiprocessor should have, if there are elements for so many: twice as many as it runs of
+/// 32 threads at a time.
 constexpr std::uint64_t kRunsEach = 64;
 constexpr std::uint64_t kFewestElements = 32, kMostElements = kSumChunk;
 constexpr VertexId kMostRows = 32;
@@ -27,7 +28,7 @@ RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
     const auto which = static_cast<std::uint32_t>(deal.cut_rows.size());
     for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk)
       deal.runs.push_back({row, row + 1, chunk, which});
-    deal.cut_rows.push_back({static_cast<std::uint32_t>(deal.num_sums), num_chunks, num_chunks});
+    deal.cut_rows.push_back({static_cast<std::uint32_t>(deal.num_sums), num_chunks});
     deal.num_sums += num_chunks;
   }
 

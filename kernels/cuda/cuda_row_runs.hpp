@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cuda/cuda_row_blocks.hpp"
+#include "kernels/base/types.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera::cuda {
@@ -20,14 +20,20 @@ struct RowRun {
   std::uint32_t cut_row = kNotCut;  ///< which of the rows that are cut
 };
 
-/// num_pieces of a row that is cut: its chunks.
+/// Where the sums of a cut row's chunks lie, one after the other.
+struct ChunkSums {
+  std::uint32_t first = 0, count = 0;
+};
+
+/// Every element is in one run.
 struct RunDeal {
-  std::vector<RowRun> runs;  ///< every element is in one; the chunks of the longest row first
-  std::vector<CutRow> cut_rows;
+  std::vector<RowRun> runs;  ///< the chunks of the longest row first, behind those of all cut rows the others
+  std::vector<ChunkSums> cut_rows;
   std::uint64_t num_sums = 0;  ///< of chunks of rows that are cut
 };
 
-/// Runs of about the same number of elements; of small matrices so few that every multiprocessor has some.
+/// A run of whole rows ends before an empty or a long row, after 32 rows, and before it has more than 256
+/// elements (of small matrices down to 32, so that every multiprocessor has some).
 RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
 
 }  // namespace tessera::cuda

@@ -86,9 +86,9 @@ struct CsrDeal {
 struct RunView {
   const RowRun* runs = nullptr;
   unsigned num_runs = 0;
-  const CutRow* cut_rows = nullptr;
-  double* chunk_sums = nullptr;  ///< num_sums of the deal, of each vector
-  unsigned* chunks_done = nullptr;
+  const ChunkSums* cut_rows = nullptr;
+  double* chunk_sums = nullptr;     ///< num_sums of the deal, of each vector
+  unsigned* chunks_done = nullptr;  ///< of each row that is cut; 0 between products
 };
 
 /// y: num_rows, overwritten.

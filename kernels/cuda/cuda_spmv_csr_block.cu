@@ -48,7 +48,8 @@ class RunRows {
   std::uint32_t end_, next_end_ = 0;
 };
 
-/// x[offset / sizeof(S)], asked for here, even where it turns out that nobody needs it: not behind a branch.
+/// The number at so many bytes behind x, asked for here: the compiler would put the load of the last of eight
+/// behind the branch that needs it, where it is waited for.
 __device__ inline float read_now(const float* x, std::uint64_t offset) {
   float value;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(reinterpret_cast<const char*>(x) + offset));
@@ -60,6 +61,25 @@ __device__ inline double read_now(const double* x, std::uint64_t offset) {
   return value;
 }
 
+__device__ inline void read_columns(const VertexId* from, VertexId (&columns)[kSumLanes]) {
+#pragma unroll
+  for (unsigned j = 0; j < kSumLanes; ++j) columns[j] = from[j];
+}
+
+/// The first `count` elements, each to its accumulator.
+template <bool kWeighted, class S>
+__device__ inline void add_elements(std::uint32_t count, const S* values, const S (&inputs)[kSumLanes],
+                                    double (&lanes)[kSumLanes]) {
+  if (count == kSumLanes) {
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += product<kWeighted>(values, j, inputs[j]);
+  } else {
+#pragma unroll
+    for (unsigned j = 0; j < kSumLanes - 1; ++j)
+      if (j < count) lanes[j] += product<kWeighted>(values, j, inputs[j]);
+  }
+}
+
 /// Sums of the rows of a run, for the vector whose inputs are x[0], x[num_vectors], ...: use(row, sum).
 /// kSumLanes elements at a time: those behind the end of a row are of the next one (or of the padding behind
 /// the matrix), whose inputs are brought nearer, but not added.
@@ -67,12 +87,11 @@ template <bool kWeighted, class S, class Use>
 __device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors,
                         const Use& use) {
   RunRows rows(a.row_offsets, run);
-  const VertexId* indices = a.col_indices + rows.begin();
+  const VertexId* columns = a.col_indices + rows.begin();
   const S* values = a.values + (kWeighted ? rows.begin() : 0);
   const auto stride = static_cast<unsigned>(num_vectors * sizeof(S));
   VertexId next[kSumLanes];
-#pragma unroll
-  for (unsigned j = 0; j < kSumLanes; ++j) next[j] = indices[j];
+  read_columns(columns, next);
   double lanes[kSumLanes] = {}, sum = 0;
   std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk);
   wait_for_kernels_before();
@@ -81,17 +100,9 @@ __device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsi
 #pragma unroll
     for (unsigned j = 0; j < kSumLanes; ++j) inputs[j] = read_now(x, std::uint64_t{next[j]} * stride);
     const std::uint32_t count = min(chunk_end - at, kSumLanes);
-    indices += count;
-#pragma unroll
-    for (unsigned j = 0; j < kSumLanes; ++j) next[j] = indices[j];
-    if (count == kSumLanes) {
-#pragma unroll
-      for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += product<kWeighted>(values, j, inputs[j]);
-    } else {
-#pragma unroll
-      for (unsigned j = 0; j < kSumLanes - 1; ++j)
-        if (j < count) lanes[j] += product<kWeighted>(values, j, inputs[j]);
-    }
+    columns += count;
+    read_columns(columns, next);
+    add_elements<kWeighted>(count, values, inputs, lanes);
     if (kWeighted) values += count;
     at += count;
     if (at < chunk_end) continue;
@@ -116,11 +127,11 @@ __device__ bool is_last_chunk(unsigned* chunks_done, unsigned num_chunks) {
   __syncwarp(mask);
   unsigned before = 0;
   if (threadIdx.x % kLanes == 0) {
-    before = atomicAdd(chunks_done, 1u);
-    if (before + 1 == num_chunks) *chunks_done = 0;  // for the next product
+    before = atomicInc(chunks_done, num_chunks - 1);  // back to 0 with the last chunk
+    __threadfence();
   }
-  const bool is_last = __shfl_sync(mask, before, static_cast<int>(first)) + 1 == num_chunks;
-  if (is_last) __threadfence();
+  const bool is_last = __shfl_sync(mask, before, static_cast<int>(first)) == num_chunks - 1;
+  __syncwarp(mask);
   return is_last;
 }
 
@@ -135,22 +146,21 @@ template <bool kWeighted, unsigned kLanes, class S>
 __global__ void __launch_bounds__(kThreads, kBlocksEach)
     multiply_block(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
   let_next_kernel_begin();
-  const unsigned group = (blockIdx.x * kThreads + threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
+  const unsigned group = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
   if (group >= deal.num_runs) return wait_for_kernels_before();
   const RowRun run = deal.runs[group];
   const bool is_cut = run.cut_row != kNotCut;
-  const CutRow cut = is_cut ? deal.cut_rows[run.cut_row] : CutRow{};
-  double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first_sum} * num_vectors;
+  const ChunkSums cut = is_cut ? deal.cut_rows[run.cut_row] : ChunkSums{};
+  double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first} * num_vectors;
   for (unsigned q = lane; q < num_vectors; q += kLanes)
     sum_run<kWeighted>(a, run, x + q, num_vectors, [&](VertexId row, double sum) {
       double* sums =
           is_cut ? chunk_sums + std::uint64_t{run.chunk} * num_vectors : y + std::uint64_t{row} * num_vectors;
       __stcg(sums + q, sum);
     });
-  if (!is_cut || !is_last_chunk<kLanes>(deal.chunks_done + run.cut_row, cut.num_sums)) return;
+  if (!is_cut || !is_last_chunk<kLanes>(deal.chunks_done + run.cut_row, cut.count)) return;
   for (unsigned q = lane; q < num_vectors; q += kLanes)
-    y[std::uint64_t{run.first_row} * num_vectors + q] =
-        sum_of_chunks(chunk_sums + q, cut.num_sums, num_vectors);
+    y[std::uint64_t{run.first_row} * num_vectors + q] = sum_of_chunks(chunk_sums + q, cut.count, num_vectors);
 }
 
 template <bool kWeighted, unsigned kLanes, class S>

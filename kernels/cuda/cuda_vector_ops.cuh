@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
 
 /// Rows that a thread has under way, and vectors that a block takes at most.
 inline constexpr unsigned kWalkRows = 4, kWalkVectors = 32;
-/// Blocks of as many vectors: what an H200 runs at once. All of them add to the same words, one at a time.
+/// Blocks for one group of vectors, as many as an H200 runs at once: more would queue at the same words of
+/// the sums.
 inline constexpr std::uint64_t kMostWalkBlocks = 396;
 
 /// The words of all threads of a block that have the same vector, added up: to box.sums. A thread's vector is

@@ -36,8 +36,8 @@ struct ChainView {
 
 /// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
 /// * scale[i] for i < num_out. jump, scale (then all 1), and with num_out = 0 out, may be null; without slots
-/// out is filled in order. factor: of rank_update only, what link is multiplied with, in device memory; null:
-/// 1; below 0: nothing is done, and no sums are sent.
+/// out is filled in order. chain and factor are of rank_update only; factor: what link is multiplied with, in
+/// device memory; null: 1; below 0: nothing is done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;

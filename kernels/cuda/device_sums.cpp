@@ -12,17 +12,12 @@
 namespace tessera::cuda {
 namespace {
 
-template <int kFolds>
-void copy_limbs(const Limb (&from)[kFolds], FoldedSum<kFolds>& to) {
-  for (int f = 0; f < kFolds; ++f) to.limbs[f] = static_cast<std::int64_t>(from[f]);
-}
-
 VectorSums to_host(const DeviceSums& sums) {
   VectorSums result;
-  copy_limbs(sums.change_l1, result.change_l1);
-  copy_limbs(sums.change_squares, result.change_squares);
-  copy_limbs(sums.total, result.total);
-  copy_limbs(sums.dangling, result.dangling);
+  result.change_l1 = folded(sums.change_l1);
+  result.change_squares = folded(sums.change_squares);
+  result.total = folded(sums.total);
+  result.dangling = folded(sums.dangling);
   std::memcpy(&result.change_max, &sums.change_max, sizeof result.change_max);
   return result;
 }

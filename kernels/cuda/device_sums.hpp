@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/base/host_device.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/vector_sums.hpp"
 
@@ -13,6 +14,13 @@ namespace tessera::cuda {
 
 /// A FoldedSum as atomics see it: two's complement, so unsigned addition is right for negative limbs.
 using Limb = unsigned long long;
+
+template <int kFolds>
+TESSERA_HD FoldedSum<kFolds> folded(const Limb (&limbs)[kFolds]) {
+  FoldedSum<kFolds> sum;
+  for (int f = 0; f < kFolds; ++f) sum.limbs[f] = static_cast<std::int64_t>(limbs[f]);
+  return sum;
+}
 
 /// VectorSums as kernels add to them.
 struct DeviceSums {

@@ -8,7 +8,7 @@
 namespace tessera::cuda {
 
 /// Whatever earlier kernels of the stream write may be read, and what they read written, behind this; in
-/// every thread of a kernel that launch_early starts.
+/// every thread that does so of a kernel that launch_early starts, and in some thread of each of its blocks.
 __device__ inline void wait_for_kernels_before() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -39,7 +39,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 3, 1, false},
                                  {KernelKind::tile_composite, 3},
                                  {KernelKind::csr, 1},
-                                 {KernelKind::csr, 1, 1, true, false},
+                                 {.kernel = KernelKind::csr, .ranks = 1, .chains_updates = false},
                                  {KernelKind::csr, 2},
                                  {KernelKind::csr, 3, 9}};
 
@@ -98,6 +98,18 @@ TEST(WorkAhead, PageRankHasTheSameBits) {
         options.stop.fixed_iterations = steps;
         return ranked(graph, op, comm, options);
       });
+}
+
+TEST(WorkAhead, UpdatesAreChainedBelowAsManyElementsAsTheBackendSays) {
+  run_ranks(1, [](Communicator& comm) {
+    LinkedBackend<float> backend(comm, kSmallTiles);
+    auto op =
+        SpmvOperator<float>::in_edges(skewed_graph(400, 900), {.kernel = KernelKind::csr}, backend, comm);
+    backend.most_chained = op.stats().num_nonzeros;
+    EXPECT_FALSE(op.chains_updates());
+    ++backend.most_chained;
+    EXPECT_TRUE(op.chains_updates());
+  });
 }
 
 TEST(WorkAhead, APageRankFromElsewhereHasTheSameBits) {

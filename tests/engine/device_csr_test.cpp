@@ -28,15 +28,16 @@ RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, bool w
   return a;
 }
 
-/// Three products with three blocks of vectors, each into a poisoned y; of several vectors with zeros where
-/// rows are empty, which such a product leaves alone.
+/// Three products with three blocks of vectors, one behind the other, each into a poisoned y; of several
+/// vectors with zeros where rows are empty, which such a product leaves alone.
 template <class S>
 std::vector<double> products(const RandomMatrix& a, Backend<S>& backend, unsigned num_vectors) {
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});
   const ColumnOrder columns = order_columns_as_given(a.column_lengths(), 65535);
   const auto matrix = backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
-  std::vector<double> all;
+  std::vector<Buffer<S>> xs;
+  std::vector<Buffer<double>> ys;
   for (std::uint64_t run = 0; run < 3; ++run) {
     std::vector<S> host_x(columns.num_slots * num_vectors);
     for (std::size_t i = 0; i < host_x.size(); ++i)
@@ -48,7 +49,12 @@ std::vector<double> products(const RandomMatrix& a, Backend<S>& backend, unsigne
     Buffer<double> y = backend.template allocate<double>(host_y.size());
     backend.upload(host_x.data(), x.data(), x.size_bytes());
     backend.upload(host_y.data(), y.data(), y.size_bytes());
-    matrix->apply(x, y, num_vectors);
+    xs.push_back(std::move(x));
+    ys.push_back(std::move(y));
+  }
+  for (std::size_t run = 0; run < xs.size(); ++run) matrix->apply(xs[run], ys[run], num_vectors);
+  std::vector<double> all, host_y(ys[0].size());
+  for (const Buffer<double>& y : ys) {
     backend.download(y.data(), host_y.data(), y.size_bytes());
     all.insert(all.end(), host_y.begin(), host_y.end());
   }

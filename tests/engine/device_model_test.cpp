@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "engine/graph_stats.hpp"
@@ -47,38 +49,44 @@ TEST(DeviceModel, MoreOfAnythingCostsMore) {
 
 TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceRates rates;
-  rates.tiles = {1, 2, 4, 3, 5};
-  rates.bins = {7, 11, 13};
-  rates.csr = {17, 37, 19, 23, 29, 31};
+  rates.tiles = {1, 2, 4, 3, 5, 6};
+  rates.bins = {7, 11, 12, 13};
+  rates.csr = {17, 1e3, 41, 43, 37, 19, 23, 29, 31};
   DeviceWork work{.num_rows = 10,
                   .num_columns = 10,
                   .num_nonzeros = 100,
                   .num_adjacent = 10,
                   .num_near = 30,
                   .num_messages = 40,
+                  .longest_row = 31,
                   .value_bytes = 8,
                   .weighted = false};
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 5 * 40 * 8);
-  EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 13 * 10);
-  // 10 columns lie in the cache; a row counts as 18 bytes, an adjacent input of f64 as one and a half
-  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 37 * 15 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 5 * 40 * 8 + 6 * 10 * 8);
+  EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 12 * 40 + 13 * 10);
+  // a row of 31 elements is five doublings; 256 elements a multiprocessor are a first block; 10 columns lie
+  // in the cache; a row counts as 18 bytes, an adjacent input of f64 as one and a half
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 1e3 * 100 / (132 * 256) + 41 * 5 + 37 * 15 +
+                                                                19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
   work.weighted = true;
+  work.longest_row = 5000;  // cut, from 1,024 elements on
+  const double cut = 1e3 * 100 / (132 * 256) + 41 * std::log2(1025) + 43;
   work.num_columns = 1e7;  // half of 80 MB lie there
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 3 * 800 + 5 * 40 * 8);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 3 * 800 + 5 * 40 * 8 + 6 * 8e7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 37 * 15 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
+                   17 + cut + 37 * 15 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
   work.value_bytes = 4;
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 400 + 5 * 40 * 4);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 400 + 5 * 40 * 4 + 6 * 4e7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10));
+                   17 + cut + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10));
+  work.num_nonzeros = 132 * 256 * 4;
+  EXPECT_NEAR(predict_device_csr_seconds(work, {.csr = {0, 1e3}}), 1e3, 1e-9);
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
   DeviceWork wide = kWork;
-  wide.num_columns = 1e9;
+  wide.num_columns = 2e8;
   EXPECT_GT(csr_seconds(wide), 2 * csr_seconds(kWork));
-  EXPECT_EQ(messages_seconds(wide), messages_seconds(kWork));
+  EXPECT_LT(messages_seconds(wide) - messages_seconds(kWork), (csr_seconds(wide) - csr_seconds(kWork)) / 2);
 }
 
 TEST(DeviceModel, ThePlanNamesThePartsOfItsKernel) {
@@ -99,9 +107,9 @@ TEST(DeviceModel, ThePlanNamesThePartsOfItsKernel) {
 TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   const std::vector<std::uint64_t> lengths(1000, 50);
   PerfTable table = default_perf_table();
-  table.gpu.tiles = {1e-6, 0, 0, 0, 0};
-  table.gpu.bins = {1e-6, 0, 0};
-  table.gpu.csr = {3e-6, 0, 0, 0, 0, 0};
+  table.gpu.tiles = {1e-6};
+  table.gpu.bins = {1e-6};
+  table.gpu.csr = {3e-6};
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
   // Where there are values tiles must promise 25 %.
@@ -122,7 +130,7 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
 TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
   const std::vector<std::uint64_t> lengths(1 << 20, 10);
   PerfTable table = default_perf_table();
-  table.gpu.csr = {0, 1e-13, 5e-13, 1e-11, 1e-11, 0};
+  table.gpu.csr = {0, 0, 0, 0, 1e-13, 5e-13, 1e-11, 1e-11, 0};
   const auto kernel = [&](const GraphFindings& findings) {
     return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings).kernel;
   };
@@ -134,11 +142,15 @@ TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
 
 TEST(DeviceModel, BlocksAreRatesTimesWork) {
   DeviceRates rates;
-  rates.block = {17, 19, 23, 29};
-  const DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100};
-  // 8 bytes an element of x, 16 a row of y
+  rates.block = {17, 18, 19, 23, 27, 29};
+  DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100, .longest_row = 64};
+  // a quarter of a chunk; 8 bytes an element of x, 16 a row of y
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
-                   17 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
+                   17 + 18 / 4.0 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
+  work.longest_row = 1000;
+  work.num_columns = 1e7;  // half of 80 MB lie in the cache
+  EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
+                   17 + 18 + 19 * 100 + (23 + 27) * 400 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
 }
 
 TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {

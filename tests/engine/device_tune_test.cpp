@@ -13,10 +13,10 @@ namespace {
 
 DeviceRates made_up_rates() {
   DeviceRates rates;
-  rates.tiles = {4e-6, 0.6e-12, 0.9e-12, 0.3e-12, 0.8e-12};
-  rates.bins = {3e-6, 0.5e-12, 2e-12};
-  rates.csr = {6e-6, 1e-12, 2e-12, 7e-12, 20e-12, 0.3e-12};
-  rates.block = {5e-6, 4e-12, 0.2e-12, 0.6e-12};
+  rates.tiles = {4e-6, 0.6e-12, 0.9e-12, 0.3e-12, 0.8e-12, 0.4e-12};
+  rates.bins = {3e-6, 0.5e-12, 1e-12, 2e-12};
+  rates.csr = {6e-6, 1e-6, 0.5e-6, 2e-6, 1e-12, 2e-12, 7e-12, 20e-12, 0.3e-12};
+  rates.block = {5e-6, 9e-6, 4e-12, 0.2e-12, 0.3e-12, 0.6e-12};
   return rates;
 }
 
@@ -34,8 +34,10 @@ std::vector<DeviceWork> random_works(unsigned seed) {
   std::vector<DeviceWork> works;
   for (int i = 0; i < 60; ++i) {
     DeviceWork work;
-    work.num_rows = work.num_columns = between(1e4, 1e8);
+    work.num_rows = between(1e3, 1e8);
+    work.num_columns = work.num_rows * between(0.2, 5);
     work.num_nonzeros = work.num_rows * between(1, 50);
+    work.longest_row = between(2, 1e4);
     work.num_messages = work.num_nonzeros * between(0.1, 1);
     work.num_adjacent = i % 3 == 0 ? 0 : work.num_nonzeros * between(0.01, 0.5);
     work.num_near = i % 4 == 0 ? 0 : work.num_nonzeros * between(0.01, 0.5);
@@ -107,6 +109,7 @@ class TimedBackend : public LinkedBackend<S> {
   explicit TimedBackend(Communicator& comm) : LinkedBackend<S>(comm, limits()) {}
   std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> m, std::shared_ptr<Exchange<S>>) override {
     const DeviceWork work{.num_rows = static_cast<double>(m.num_rows),
+                          .num_columns = static_cast<double>(m.num_rows),
                           .num_nonzeros = static_cast<double>(m.stats.num_nonzeros),
                           .num_messages = static_cast<double>(m.stats.num_row_pieces),
                           .value_bytes = sizeof(S),
@@ -116,14 +119,18 @@ class TimedBackend : public LinkedBackend<S> {
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
     NearCounts near;
-    for (std::uint64_t row = 0; row < m.num_rows; ++row)
+    EdgeOffset longest = 0;
+    for (std::uint64_t row = 0; row < m.num_rows; ++row) {
+      longest = std::max(longest, m.row_offsets[row + 1] - m.row_offsets[row]);
       for (EdgeOffset e = m.row_offsets[row]; e < m.row_offsets[row + 1]; ++e)
         near.add(row, m.col_indices[e]);
+    }
     const DeviceWork work{.num_rows = static_cast<double>(m.num_rows),
                           .num_columns = static_cast<double>(m.num_slots),
                           .num_nonzeros = static_cast<double>(m.col_indices.size()),
                           .num_adjacent = static_cast<double>(near.adjacent),
                           .num_near = static_cast<double>(near.near),
+                          .longest_row = static_cast<double>(longest),
                           .value_bytes = sizeof(S),
                           .weighted = !m.values.empty()};
     return timed({{"product", predict_device_csr_seconds(work, made_up_rates())}});
@@ -156,7 +163,7 @@ TEST(MeasureDeviceRates, AMadeUpGpuIsMeasuredAsWhatItIs) {
   EXPECT_FALSE(found.measured_on.empty());
   expect_near(found.tiles, made_up_rates().tiles, 0.02);
   expect_near(found.bins, made_up_rates().bins, 0.02);
-  for (const std::size_t i : {0, 1, 2, 3, 5})  // no x here is larger than a cache
+  for (const std::size_t i : {0, 1, 2, 3, 4, 5, 6, 8})  // no x here is larger than a cache
     EXPECT_NEAR(found.csr[i], made_up_rates().csr[i], 0.05 * made_up_rates().csr[i]) << "rate " << i;
 }
 

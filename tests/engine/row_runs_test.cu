@@ -21,16 +21,16 @@ void expect_runs(const std::vector<std::uint64_t>& lengths) {
   std::uint64_t num_sums = 0, longest_before = ~std::uint64_t{0};
   std::size_t r = 0;
   for (std::uint32_t which = 0; which < deal.cut_rows.size(); ++which) {
-    const CutRow& cut = deal.cut_rows[which];
-    ASSERT_LE(r + cut.num_sums, deal.runs.size());
+    const ChunkSums& cut = deal.cut_rows[which];
+    ASSERT_LE(r + cut.count, deal.runs.size());
     const VertexId row = deal.runs[r].first_row;
     EXPECT_GT(lengths[row], 512u);
     EXPECT_LE(lengths[row], longest_before);
     longest_before = lengths[row];
-    EXPECT_EQ(cut.num_sums, (lengths[row] + 255) / 256);
-    EXPECT_EQ(cut.first_sum, num_sums);
-    num_sums += cut.num_sums;
-    for (std::uint32_t chunk = 0; chunk < cut.num_sums; ++chunk, ++r) {
+    EXPECT_EQ(cut.count, (lengths[row] + 255) / 256);
+    EXPECT_EQ(cut.first, num_sums);
+    num_sums += cut.count;
+    for (std::uint32_t chunk = 0; chunk < cut.count; ++chunk, ++r) {
       EXPECT_EQ(deal.runs[r].first_row, row);
       EXPECT_EQ(deal.runs[r].end_row, row + 1);
       EXPECT_EQ(deal.runs[r].chunk, chunk);
@@ -52,6 +52,7 @@ void expect_runs(const std::vector<std::uint64_t>& lengths) {
       elements += lengths[row];
     }
     EXPECT_TRUE(elements <= 256 || run.end_row == run.first_row + 1) << elements;
+    EXPECT_LE(run.end_row - run.first_row, 32u);
     next = run.end_row;
   }
   EXPECT_EQ(seen, lengths);
@@ -69,6 +70,13 @@ TEST(RowRuns, HaveEveryElementOnce) {
 TEST(RowRuns, AreManyWhereThereAreFewElements) {
   EXPECT_GT(deal_runs(offsets_of(std::vector<std::uint64_t>(20000, 10)), kMultiprocessors).runs.size(),
             5000u);
+}
+
+TEST(RowRuns, AreFullWhereThereAreManyElements) {
+  const RunDeal deal = deal_runs(offsets_of(std::vector<std::uint64_t>(300000, 10)), kMultiprocessors);
+  EXPECT_EQ(deal.runs.size(), 300000u / 25);  // 250 of 256 elements
+  const RunDeal short_rows = deal_runs(offsets_of(std::vector<std::uint64_t>(320000, 1)), kMultiprocessors);
+  EXPECT_EQ(short_rows.runs.size(), 320000u / 32);
 }
 
 TEST(RowRuns, OfNothingAreNone) {

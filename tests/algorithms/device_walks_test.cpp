@@ -1,0 +1,44 @@
+// Random walks with restart on a device, one by one and in blocks from which finished walks go: the bits of
+// the CPU. Skips, visibly, where no device answers.
+#include "algorithms/random_walk_restart.hpp"
+
+#include "tests/algorithms/ranking_cases.hpp"
+#include "tests/support/backends.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Walked = std::vector<std::tuple<std::vector<double>, std::vector<double>, int>>;
+
+/// Row by row in CSR, whose bits are the same everywhere.
+template <class S>
+Walked walked(const std::string& backend_name, const Graph& graph, const RwrOptions& options) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<S>(backend_name);
+  auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = options.batch_size},
+                                      *backend, *comm);
+  std::vector<VertexId> queries;
+  for (VertexId q = 0; q < 60; ++q) queries.push_back(q * q % 3000);
+  Walked all;
+  for (const RwrResult& walk : random_walk_restart<S>(op, out_weights(graph, *comm), queries, options))
+    all.emplace_back(walk.scores, walk.report.residual_history, walk.report.iterations);
+  return all;
+}
+
+TEST(DeviceWalks, HaveTheBitsOfTheCpu) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const std::string device = usable_backends().back();
+  const Graph graph = graph_of(random_oracle_graph(5, 3000, 9000, true), true);
+  for (const unsigned batch_size : {1u, 7u, 25u, 60u})
+    for (const Norm norm : {Norm::l1, Norm::l2}) {
+      RwrOptions options;
+      options.batch_size = batch_size;
+      options.stop.norm = norm;
+      options.stop.tolerance = 1e-5;
+      EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(device, graph, options)) << batch_size;
+      EXPECT_EQ(walked<double>("cpu", graph, options), walked<double>(device, graph, options)) << batch_size;
+    }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 
 #include "engine/device_model.hpp"
 #include "engine/graph_builder.hpp"
@@ -74,7 +75,9 @@ TEST(OrderChoice, ABlockMatrixHasTwiceTheNearEdges) {
   const auto comm = make_single_rank();
   const TilingLimits limits{.tile_columns = 100, .warp_width = 32, .prefers_messages = true};
   PerfTable table = default_perf_table();
-  table.gpu.csr = {0, 1, 0, 0, 0, 0};  // adjacent gathers alone
+  table.gpu.csr = {};
+  const auto adjacent = std::find(kCsrRates.begin(), kCsrRates.end(), std::string("adjacent_gather_seconds"));
+  table.gpu.csr.at(static_cast<std::size_t>(adjacent - kCsrRates.begin())) = 1;
   const auto csr_seconds = [&](std::uint64_t columns) {
     const std::vector<std::uint64_t> lengths(columns, 6);
     return plan_for_graph(graph, KernelKind::csr, OrderRequest::automatic, lengths, lengths, limits, table,

@@ -20,7 +20,7 @@ class RwrCommand : public RankingCommand {
   void check_options() const override;
 
  private:
-  std::vector<std::string> query_labels(Session& session) const;
+  std::vector<PlacedLabel> queries(Session& session) const;
   template <class S>
   std::vector<RwrResult> solve(Graph& graph, const std::vector<VertexId>& queries, Session& session);
 
@@ -61,22 +61,24 @@ void RwrCommand::check_options() const {
   check_one_stdin({{"GRAPH", graph_.path}, {"--query-file", query_file_}});
 }
 
-/// Labels of options, then of the file, each once.
-std::vector<std::string> RwrCommand::query_labels(Session& session) const {
-  std::vector<std::string> labels = queries_;
+/// Of options, then of the file, each once.
+std::vector<PlacedLabel> RwrCommand::queries(Session& session) const {
+  std::vector<PlacedLabel> all;
+  for (const std::string& label : queries_) all.push_back({label, "--query"});
   if (!query_file_.empty()) {
     const auto entries = read_label_list(query_file_, session.comm());
-    if (entries.empty() && labels.empty())
+    if (entries.empty() && all.empty())
       throw InputError(input_name(query_file_) + ": expected at least one label, found none");
-    for (const LabelValue& entry : entries) labels.push_back(entry.label);
+    for (const LabelValue& entry : entries)
+      all.push_back({entry.label, fmt::format("{}:{}", input_name(query_file_), entry.line)});
   }
   std::unordered_set<std::string> seen;
-  const std::size_t given = labels.size();
-  std::erase_if(labels, [&](const std::string& label) { return !seen.insert(label).second; });
-  if (labels.size() != given)
-    log_info(fmt::format("{} of {} queries were given before; each is answered once", given - labels.size(),
-                         given));
-  return labels;
+  const std::size_t given = all.size();
+  std::erase_if(all, [&](const PlacedLabel& query) { return !seen.insert(query.label).second; });
+  if (all.size() != given)
+    log_info(
+        fmt::format("{} of {} queries were given before; each is answered once", given - all.size(), given));
+  return all;
 }
 
 template <class S>
@@ -112,25 +114,25 @@ IterationReport worst_of(const std::vector<RwrResult>& results) {
 }
 
 int RwrCommand::run(Session& session) {
-  const std::vector<std::string> labels = query_labels(session);
+  const std::vector<PlacedLabel> asked = queries(session);
   Graph graph = load(session);
-  const std::vector<VertexId> queries = find_all_labels(labels, graph, session.comm());
-  const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, queries.size()));
-  const MemoryShape shape{.batch = batch, .num_results = queries.size()};
+  const std::vector<VertexId> vertices = find_queries(asked, graph, session.comm());
+  const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, vertices.size()));
+  const MemoryShape shape{.batch = batch, .num_results = vertices.size()};
   num_vectors_ = batch;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   check_solver_memory(graph, shape, session);
   const std::vector<RwrResult> results =
-      with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, queries, session); });
+      with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, vertices, session); });
   std::vector<Ranking> rankings;
   double error_bound = 0;
   for (std::size_t q = 0; q < results.size(); ++q) {
     auto query = iteration_json(results[q].report);
-    query["query"] = labels[q];
+    query["query"] = asked[q].label;
     query["error_bound"] = results[q].error_bound;
     session.report()["queries"].push_back(std::move(query));
     error_bound = std::max(error_bound, results[q].error_bound);
-    rankings.push_back({labels[q], {{"score", results[q].scores}}});
+    rankings.push_back({asked[q].label, {{"score", results[q].scores}}});
   }
   return finish(session, worst_of(results), error_bound, rankings, graph.labels);
 }

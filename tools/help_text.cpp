@@ -84,7 +84,9 @@ std::string topic_help(const std::string& topic) {
     if (topic == entry.name) return entry.make()->help();
     topics.emplace_back(entry.name);
   }
-  throw OptionError(fmt::format("unknown help topic \"{}\"{}", topic, did_you_mean(topic, topics)));
+  if (topic == "help" || topic == "version") return program_help();
+  throw OptionError(fmt::format("unknown help topic \"{}\"{}; `tessera help` lists commands and topics",
+                                topic, did_you_mean(topic, topics)));
 }
 
 }  // namespace tessera::cli

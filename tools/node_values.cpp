@@ -61,20 +61,28 @@ NodeValues read_node_values(const std::string& path, std::string_view column, co
   return result;
 }
 
-std::vector<VertexId> find_all_labels(const std::vector<std::string>& labels, const Graph& graph,
-                                      Communicator& comm) {
+std::vector<VertexId> find_queries(const std::vector<PlacedLabel>& queries, const Graph& graph,
+                                   Communicator& comm) {
   constexpr std::size_t kNamed = 20;
+  std::vector<std::string> labels;
+  for (const PlacedLabel& query : queries) labels.push_back(query.label);
   const std::vector<VertexId> ids = find_labels(labels, graph.labels, comm);
-  std::string unknown;
-  std::size_t num_unknown = 0;
+  std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] == kNoVertex && ++num_unknown <= kNamed)
-      unknown += fmt::format("{}\"{}\"", unknown.empty() ? "" : ", ", labels[i]);
-  if (num_unknown > kNamed) unknown += fmt::format(" and {} more", num_unknown - kNamed);
-  if (num_unknown != 0)
-    throw InputError(fmt::format("expected query labels that are nodes of the graph; {} of {} are not: {}",
-                                 num_unknown, labels.size(), unknown));
-  return ids;
+    if (ids[i] == kNoVertex) unknown.push_back(i);
+  if (unknown.empty()) return ids;
+  const PlacedLabel& first = queries[unknown.front()];
+  std::string others;
+  if (unknown.size() > 1) {
+    for (std::size_t k = 0; k < std::min(unknown.size(), kNamed); ++k)
+      others += fmt::format("{}\"{}\"", k == 0 ? "" : ", ", labels[unknown[k]]);
+    if (unknown.size() > kNamed) others += fmt::format(" and {} more", unknown.size() - kNamed);
+    others = fmt::format("; {} of {} queries are no nodes: {}", unknown.size(), labels.size(), others);
+  }
+  throw InputError(fmt::format(
+      "{}: expected the label of a node of the graph, found \"{}\"{}; labels are compared as they "
+      "are written in the graph's file",
+      first.place, first.label, others));
 }
 
 }  // namespace tessera::cli

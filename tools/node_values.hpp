@@ -25,8 +25,14 @@ struct NodeValues {
 NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
                             UnknownLabels unknown, Communicator& comm);
 
-/// Ids of `labels`; throws one InputError that lists all unknown ones (the first 20 by name).
-std::vector<VertexId> find_all_labels(const std::vector<std::string>& labels, const Graph& graph,
-                                      Communicator& comm);
+struct PlacedLabel {
+  std::string label;
+  std::string place;  ///< FILE:LINE, or the option that gave it
+};
+
+/// Ids of `queries`; throws one InputError with the place of the first unknown one, which lists all of them
+/// (the first 20 by name).
+std::vector<VertexId> find_queries(const std::vector<PlacedLabel>& queries, const Graph& graph,
+                                   Communicator& comm);
 
 }  // namespace tessera::cli

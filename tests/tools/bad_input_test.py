@@ -111,7 +111,9 @@ class BadSideFileTest(ProgramTest):
 
     def test_unknown_queries_are_all_listed(self):
         self.write("q", "a\nx1\nb\nx2\n")
-        self.refuse(4, "rwr", "g", "--query-file", "q", "--query", "x3", err=['"x1"', '"x2"', '"x3"', "3 of 5"])
+        self.refuse(4, "rwr", "g", "--query-file", "q", "--query", "x3",
+                    err=["--query: ", '"x1"', '"x2"', '"x3"', "3 of 5"])
+        self.refuse(4, "rwr", "g", "--query-file", "q", err=["q:2: ", 'found "x1"', "2 of 4"])
 
     def test_an_empty_query_file(self):
         self.write("q", "# nothing\n")

@@ -21,7 +21,9 @@ class HelpTest(ProgramTest):
         self.assertIn("not converged", self.expect(0, "help", "exit-codes").out)
         self.assertIn("Matrix Market", self.expect(0, "help", "formats").out)
         self.assertIn("--bind-to none", self.expect(0, "help", "mpi").out)
+        self.assertEqual(self.expect(0, "help", "version").out, self.expect(0, "--help").out)
         self.refuse(2, "help", "format", err="did you mean formats")
+        self.refuse(2, "help", "nothing", err="`tessera help` lists")
 
     def test_version_names_compiler_and_libraries(self):
         result = self.expect(0, "--version")

@@ -69,14 +69,38 @@ inline Graph bench_graph(const std::string& name, Communicator& comm) {
 struct RenamedCsr {
   std::vector<int> row_offsets;
   std::vector<VertexId> col_indices;
-  std::vector<double> values;
+  std::vector<double> weights;  // none: every value is 1
+
+  template <class S>
+  std::vector<S> values() const {
+    return weights.empty() ? std::vector<S>(col_indices.size(), S{1})
+                           : std::vector<S>(weights.begin(), weights.end());
+  }
 };
 
-/// Row and column i: vertex order[i]; columns ascending.
+/// The elements of a row to `columns` and, where there are some, `weights`; columns ascending.
+inline void rename_row(const Graph& graph, VertexId vertex, const std::vector<VertexId>& rank,
+                       VertexId* columns, double* weights) {
+  const EdgeOffset begin = graph.row_offsets[vertex], end = graph.row_offsets[vertex + 1];
+  if (!graph.weighted) {
+    for (EdgeOffset e = begin; e < end; ++e) columns[e - begin] = rank[graph.col_indices[e]];
+    if (!std::is_sorted(columns, columns + (end - begin))) std::sort(columns, columns + (end - begin));
+    return;
+  }
+  std::vector<std::pair<VertexId, double>> row;
+  for (EdgeOffset e = begin; e < end; ++e) row.emplace_back(rank[graph.col_indices[e]], graph.weights[e]);
+  std::sort(row.begin(), row.end());
+  for (const auto& [column, weight] : row) {
+    *columns++ = column;
+    *weights++ = weight;
+  }
+}
+
+/// Row and column i: vertex order[i].
 inline RenamedCsr renamed(const Graph& graph, const std::vector<VertexId>& order) {
   const std::uint64_t n = graph.num_vertices;
   RenamedCsr csr{std::vector<int>(n + 1, 0), std::vector<VertexId>(graph.num_edges),
-                 std::vector<double>(graph.num_edges, 1.0)};
+                 std::vector<double>(graph.weighted ? graph.num_edges : 0)};
   std::vector<VertexId> rank(n);
   for (std::uint64_t i = 0; i < n; ++i) {
     rank[order[i]] = static_cast<VertexId>(i);
@@ -84,16 +108,9 @@ inline RenamedCsr renamed(const Graph& graph, const std::vector<VertexId>& order
         csr.row_offsets[i] + static_cast<int>(graph.row_offsets[order[i] + 1] - graph.row_offsets[order[i]]);
   }
 #pragma omp parallel for schedule(dynamic, 1024)
-  for (std::uint64_t i = 0; i < n; ++i) {
-    std::vector<std::pair<VertexId, double>> row;
-    for (EdgeOffset e = graph.row_offsets[order[i]]; e < graph.row_offsets[order[i] + 1]; ++e)
-      row.emplace_back(rank[graph.col_indices[e]], graph.weighted ? graph.weights[e] : 1.0);
-    std::sort(row.begin(), row.end());
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      csr.col_indices[csr.row_offsets[i] + k] = row[k].first;
-      csr.values[csr.row_offsets[i] + k] = row[k].second;
-    }
-  }
+  for (std::uint64_t i = 0; i < n; ++i)
+    rename_row(graph, order[i], rank, csr.col_indices.data() + csr.row_offsets[i],
+               graph.weighted ? csr.weights.data() + csr.row_offsets[i] : nullptr);
   return csr;
 }
 

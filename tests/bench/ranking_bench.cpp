@@ -57,8 +57,7 @@ double vendor_product(const Graph& graph) {
   std::vector<VertexId> order(graph.num_vertices);
   std::iota(order.begin(), order.end(), VertexId{0});
   const RenamedCsr csr = renamed(graph, order);
-  CusparseCsr<S> vendor(csr.row_offsets, csr.col_indices,
-                        std::vector<S>(csr.values.begin(), csr.values.end()),
+  CusparseCsr<S> vendor(csr.row_offsets, csr.col_indices, csr.values<S>(),
                         std::vector<S>(order.size(), S{1e-3f}));
   double best = 1e30;
   for (const cusparseSpMVAlg_t algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {

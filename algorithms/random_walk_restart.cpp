@@ -12,7 +12,8 @@ namespace {
 /// Scores lie in [0, 1], changes and their squares below 4.
 const ExactScale kWalkScale(4.0);
 
-/// A block of walks that goes through the matrix together; finished walks leave it.
+/// A block of walks that goes through the matrix together; finished walks leave it. Behind them may be
+/// vectors that nobody asks for, up to a width that the matrix is faster with: they are never restarted.
 template <class S>
 class WalkBlock {
  public:
@@ -26,11 +27,13 @@ class WalkBlock {
     const auto is_unconnected = [&](VertexId row) {
       return row != kNoVertex && row >= op.num_connected_rows();
     };
+    width_ = op.block_width(static_cast<unsigned>(walks_.size()));
+    restart_rows_.resize(width_, kNoVertex);
     // No walk comes to a row without links, if none starts there.
     num_rows_ = std::any_of(restart_rows_.begin(), restart_rows_.end(), is_unconnected)
                     ? op.num_local_rows()
                     : op.num_connected_rows();
-    const std::uint64_t k = walks_.size();
+    const std::uint64_t k = width_;
     std::vector<S> start(num_rows_ * k, S{0});
     for (std::size_t q = 0; q < k; ++q)
       if (restart_rows_[q] != kNoVertex) start[restart_rows_[q] * k + q] = S{1};
@@ -61,7 +64,7 @@ class WalkBlock {
     StopTest stop;
   };
 
-  unsigned num_vectors() const { return static_cast<unsigned>(walks_.size()); }
+  unsigned num_vectors() const { return width_; }
   void start_product() {
     op_.replicate(walk_, &scale_, x_, num_vectors());
     multiply();
@@ -91,7 +94,8 @@ class WalkBlock {
   const RwrOptions& options_;
   std::span<RwrResult> results_;
   std::vector<Walk> walks_;
-  std::vector<VertexId> restart_rows_;
+  unsigned width_ = 0;
+  std::vector<VertexId> restart_rows_;  // of all vectors
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_;
   Buffer<double> y_;
@@ -121,7 +125,7 @@ bool WalkBlock<S>::step() {
   std::vector<unsigned> kept;
   IterationProgress progress{.iteration = 0, .residual = 0, .vectors_left = 0};
   std::vector<unsigned> ended;
-  for (unsigned q = 0; q < num_vectors(); ++q) {
+  for (unsigned q = 0; q < walks_.size(); ++q) {
     IterationReport& report = results_[walks_[q].query].report;
     StepChange change = change_of(options_.stop.norm, sums[q], kWalkScale);
     change.magnitude = 1;
@@ -161,9 +165,11 @@ void WalkBlock<S>::finish(unsigned q) {
 
 template <class S>
 void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
-  const std::uint64_t k = kept.size();
+  const unsigned k = op_.block_width(static_cast<unsigned>(kept.size()));
+  std::vector<unsigned> vectors = kept;
+  if (!kept.empty()) vectors.resize(k, kept.front());
   spare_.truncate(num_rows_ * k);
-  op_.backend().select_vectors(walk_, num_vectors(), kept, spare_);
+  op_.backend().select_vectors(walk_, num_vectors(), vectors, spare_);
   walk_.swap(spare_);
   spare_.truncate(num_rows_ * k);
   y_.truncate(num_products_ * k);
@@ -173,10 +179,12 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   op_.backend().clear(y_);
   std::vector<Walk> walks;
   std::vector<VertexId> rows;
+  width_ = k;
   for (unsigned q : kept) {
     walks.push_back(walks_[q]);
     rows.push_back(restart_rows_[q]);
   }
+  rows.resize(k, kNoVertex);
   walks_ = std::move(walks);
   restart_rows_ = std::move(rows);
   if (!walks_.empty()) put_restart_rows();

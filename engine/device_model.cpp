@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/csr_view.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera {
@@ -68,9 +69,11 @@ Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
 }
 
 Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {
-  const double inputs = num_vectors * work.value_bytes, gathered = inputs * work.num_nonzeros;
+  const auto width =
+      static_cast<double>(padded_vectors(num_vectors, static_cast<std::uint64_t>(work.value_bytes)));
+  const double inputs = width * work.value_bytes, gathered = inputs * work.num_nonzeros;
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, inputs * work.num_columns));
-  const double streamed = predict_device_csr_bytes(work) + 8 * num_vectors * work.num_rows;
+  const double streamed = predict_device_csr_bytes(work) + 8 * width * work.num_rows;
   return {1,
           std::min(1.0, work.longest_row / kSumChunk),
           work.num_nonzeros,

@@ -108,6 +108,8 @@ class SpmvOperator {
   }
   /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
+  /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.
+  unsigned block_width(unsigned num_vectors) const { return matrix_->block_width(num_vectors); }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
   /// Whether updates by themselves are worth starting before the host has the sums of the one before

@@ -78,6 +78,8 @@ class Matrix {
   virtual void prepare(unsigned /*num_vectors*/) const {}
   /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
   virtual bool gains_from_blocks() const { return true; }
+  /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.
+  virtual unsigned block_width(unsigned num_vectors) const { return num_vectors; }
   /// Whether products of one vector may end in an update (Backend::end_with_update), so that y is never
   /// written. Finds out and prepares what that takes (2 bytes a row), once; no exchange may be under way.
   /// Ranks may differ.

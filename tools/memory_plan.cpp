@@ -4,6 +4,7 @@
 
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/csr_view.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "partition/run_together.hpp"
 
@@ -39,10 +40,12 @@ double device_packing_bytes(const DeviceWork& work, double packed) {
   return std::max(kMatrices * packed, sorting - packed);
 }
 
-/// In memory at a time: a batch, but one by one where a GPU has tile-messages.
-std::uint64_t vectors_together(const MemoryShape& shape, const SpmvPlan* on_device) {
-  const bool one_by_one = on_device != nullptr && on_device->kernel == KernelKind::tile_messages;
-  return checked_mul(shape.num_vectors, one_by_one ? 1 : shape.batch);
+/// In memory at a time: a batch, on a GPU padded, but one by one where it has tile-messages.
+std::uint64_t vectors_together(const MemoryShape& shape, std::uint64_t value_bytes,
+                               const SpmvPlan* on_device) {
+  if (on_device == nullptr) return checked_mul(shape.num_vectors, shape.batch);
+  if (on_device->kernel == KernelKind::tile_messages) return shape.num_vectors;
+  return checked_mul(shape.num_vectors, padded_vectors(shape.batch, value_bytes));
 }
 
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
@@ -80,8 +83,8 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
   plan.matrix_bytes =
       scaled(checked_mul(checked_mul(edges, element_bytes), shape.num_matrices), kPaddingAllowance);
   plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, ranks > 1);
-  plan.vector_bytes =
-      vector_bytes(graph.num_vertices, ranks, value_bytes, vectors_together(shape, on_device), shape);
+  plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes,
+                                   vectors_together(shape, value_bytes, on_device), shape);
   return plan;
 }
 
@@ -98,7 +101,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .num_messages = plan.predicted_messages * (shape.is_block ? matrices : 1),
       .value_bytes = static_cast<double>(value_bytes),
       .weighted = graph.weighted};
-  const std::uint64_t vectors = vectors_together(shape, &plan);
+  const std::uint64_t vectors = vectors_together(shape, value_bytes, &plan);
   const double packed = plan.kernel == KernelKind::csr
                             ? predict_device_csr_bytes(work) + device_block_bytes(work, vectors)
                             : predict_messages_bytes(work);

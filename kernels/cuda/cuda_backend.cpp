@@ -97,6 +97,9 @@ class CudaCsr : public CudaMatrix<S> {
     else
       multiply_block(x, y, num_vectors);
   }
+  unsigned block_width(unsigned num_vectors) const override {
+    return static_cast<unsigned>(padded_vectors(num_vectors, sizeof(S)));
+  }
   void prepare(unsigned num_vectors) const override {
     if (num_vectors == 1) return;
     if (!runs_are_dealt_) deal_runs();

@@ -108,7 +108,8 @@ TEST(DeviceCsr, OfVeryLongRowsHasTheBitsOfTheCpuEveryTime) {
 TEST(DeviceCsr, OfSeveralVectorsHasTheBitsOfTheCpuEveryTime) {
   if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
   std::vector<std::uint64_t> lengths = {512, 3, 513, 0, 2048, 2049, 1, 20000, 257, 4095, 700};
-  for (const unsigned k : {2u, 8u, 9u, 16u, 25u, 32u, 33u, 70u}) expect_in_both_precisions(lengths, k);
+  for (const unsigned k : {2u, 4u, 8u, 9u, 12u, 16u, 20u, 25u, 28u, 32u, 33u, 36u, 70u, 100u})
+    expect_in_both_precisions(lengths, k);
   for (std::uint64_t row = 0; row < 30000; ++row) lengths.push_back(row % 4);
   for (const unsigned k : {5u, 25u}) expect_in_both_precisions(lengths, k);
   expect_in_both_precisions({1, 0, 2}, 25);

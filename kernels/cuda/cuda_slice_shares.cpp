@@ -10,17 +10,15 @@
 namespace tessera::cuda {
 namespace {
 
-/// In steps of a warp (a word a lane): what a slice, and 32 rows of it, cost beside their words.
-constexpr double kSliceSteps = 1, kRowsSteps = 1, kJointSteps = 4;
-
 /// A block that takes fewer steps spends its time on loading windows.
 constexpr double kStepsOfBlock = 5000, kMostRounds = 6;
 
-double cost_of(const Slice& s) {
-  if (is_joint(s)) return kSliceSteps + kJointSteps + s.num_words;
-  if (is_single(s)) return kSliceSteps + (s.num_rows + 2 * kSliceLanes - 1) / (2 * kSliceLanes) * 2.0;
-  const std::uint32_t blocks = (s.num_rows + kSliceLanes - 1) / kSliceLanes;
-  return kSliceSteps + blocks * (s.num_words + kRowsSteps);
+/// In steps of a warp: words of 32 rows.
+double cost_of(const Slice& s, const SliceCosts& costs) {
+  if (is_joint(s)) return costs.slice + costs.joint_row + s.num_words;
+  if (is_single(s))
+    return costs.slice + ceil_div<std::uint32_t>(s.num_rows, 2 * kSliceLanes) * costs.single_rows;
+  return costs.slice + ceil_div<std::uint32_t>(s.num_rows, kSliceLanes) * (s.num_words + costs.rows);
 }
 
 constexpr double kStepBytes = 128;  // what moves in the time of a step
@@ -41,7 +39,7 @@ class Dealer {
         pass.first_window == pass.end_window ? 0 : pass.windows[pass.end_window].first_slice;
     cost_before_.reserve(end_slice - first_slice_ + 1);
     for (std::uint64_t i = first_slice_; i < end_slice; ++i)
-      cost_before_.push_back(cost_before_.back() + cost_of(pass.slices[i]));
+      cost_before_.push_back(cost_before_.back() + cost_of(pass.slices[i], pass.costs));
   }
 
   /// Blocks of about this cost at most, if a slice and its window cost no more.

@@ -21,12 +21,23 @@ struct WindowShare {
   std::uint32_t window = 0;
 };
 
+/// What the slices of a pass cost beside their words, in the time that a warp takes for a word of 32 rows.
+struct SliceCosts {
+  double slice = 0;        ///< of any kind
+  double rows = 0;         ///< 32 rows of several words
+  double single_rows = 0;  ///< 64 rows of one element: their word, too
+  double joint_row = 0;
+};
+/// Measured on an H200 (docs/performance.md).
+inline constexpr SliceCosts kTileCosts = {1.6, 0.1, 1.25, 1.5}, kBinCosts = {5.5, 0, 1.6, 0};
+
 /// What dealing needs of a pass, in host memory: windows [first_window, end_window) of all.
 struct PassOutline {
   const Window* windows = nullptr;
   std::uint64_t first_window = 0, end_window = 0;
   const Slice* slices = nullptr;
   std::uint64_t num_slices = 0, num_words = 0;  ///< of all windows
+  SliceCosts costs = kTileCosts;
 };
 
 /// Block b does shares[first_of_block[b], first_of_block[b + 1]).

@@ -59,22 +59,24 @@ SlicePass<S> pass_on_device(const SlicePass<S>& host) {
 class HostOutline {
  public:
   template <class S>
-  explicit HostOutline(const SlicePass<S>& device)
+  HostOutline(const SlicePass<S>& device, const SliceCosts& costs)
       : windows_(on_host(device.windows)),
         slices_(on_host(device.slices)),
         num_words_(device.words.size()),
-        num_windows_(device.num_windows()) {}
+        num_windows_(device.num_windows()),
+        costs_(costs) {}
   std::uint64_t num_windows() const { return num_windows_; }
   std::span<const Window> windows() const { return windows_.span(); }
   std::span<const Slice> slices() const { return slices_.span(); }
   PassOutline of(std::uint64_t first_window, std::uint64_t end_window) const {
-    return {windows_.data(), first_window, end_window, slices_.data(), slices_.size(), num_words_};
+    return {windows_.data(), first_window, end_window, slices_.data(), slices_.size(), num_words_, costs_};
   }
 
  private:
   Buffer<Window> windows_;
   Buffer<Slice> slices_;
   std::uint64_t num_words_, num_windows_;
+  SliceCosts costs_;
 };
 
 template <class S>
@@ -85,7 +87,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
         matrix_(std::move(matrix)),
         num_multiprocessors_(num_multiprocessors) {
-    const HostOutline tiles(matrix_.tiles), bins(matrix_.bins);
+    const HostOutline tiles(matrix_.tiles, kTileCosts), bins(matrix_.bins, kBinCosts);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
@@ -116,7 +118,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     can_end_ = false;
     constexpr std::uint64_t kMostRows = std::uint64_t{1} << 31;  // numbers of rows go past the end by a grid
     if (matrix_.num_products == 0 || matrix_.num_rows > kMostRows) return false;
-    const HostOutline bins(matrix_.bins);
+    const HostOutline bins(matrix_.bins, kBinCosts);
     BinRows rows = find_bin_rows(matrix_, bins.windows(), bins.slices());
     // A bin is done by one block. Rows without messages may lie together; then updates by themselves pay.
     constexpr std::uint64_t kFewRows = 65536, kBlocksShare = 4;

@@ -94,6 +94,25 @@ TEST(SliceShares, OneLargeWindowGoesToAllMultiprocessors) {
   EXPECT_EQ(dealt.num_blocks() % 10, 0u);
 }
 
+TEST(SliceShares, WarpsGetEvenPartsOfTheCosts) {
+  Pass pass;
+  pass.windows.push_back({.size = 1000});
+  for (int i = 0; i < 150; ++i, pass.num_words += 256)
+    pass.slices.push_back({.first_word = pass.num_words,
+                           .num_words = static_cast<std::uint16_t>(i < 100 ? 1 : 5),
+                           .num_rows = 32});
+  pass.windows.push_back({.first_slice = pass.slices.size()});
+  const auto slices_of_half = [&](const SliceCosts& costs) {
+    PassOutline outline = pass.outline(0, 1);
+    outline.costs = costs;
+    return share_slices(outline, 1, 32, 4).shares.at(0).first_slice[16];
+  };
+  EXPECT_EQ(slices_of_half({.slice = 3}), 100u);  // 100 * 4 = 50 * 8
+  EXPECT_EQ(slices_of_half({.rows = 3}), 100u);   // the same: 32 rows each
+  EXPECT_EQ(slices_of_half({}), 115u);            // 100 + 15 * 5 = 35 * 5
+  EXPECT_EQ(slices_of_half({.slice = 1, .rows = 2}), 100u);
+}
+
 TEST(SliceShares, WholeWindowsGoToTheBlockWithLeastToDo) {
   for (const std::uint32_t row_bytes : {0u, 22u}) {
     const std::uint64_t begin = row_bytes == 0 ? 0 : 7;  // a part of the windows will do

@@ -67,6 +67,18 @@ class ConfigTest(ProgramTest):
         self.write("run.ini", "weighted = yes\n")
         self.assertIn("weighted = no\n", self.config_of("pagerank", "g", "--config", "run.ini", "--weighted=no"))
 
+    def test_what_is_asked_of_gpus_is_a_warning_on_a_cpu(self):
+        """The file may serve machines with GPUs too; what is typed is for this run alone."""
+        self.write("run.ini", "pack = device\n[pagerank]\nexchange = nccl\n")
+        run = ["pagerank", "g", "--backend", "cpu", "--config", "run.ini"]
+        found = self.expect(0, *run, err=[
+            r"warning: config run.ini: pack = device: expected a GPU that computes, found the CPU \(--backend cpu\)",
+            r"warning: config run.ini \[pagerank\]: exchange = nccl: expected .*; it changes nothing here\n"])
+        self.assertEqual(found.out, self.expect(0, "pagerank", "g", "--backend", "cpu").out)
+        self.assertEqual(self.expect(0, *run, "--quiet").err, "")
+        self.assertNotIn("warning", self.expect(0, *run, "--pack", "host", "--exchange", "auto").err)
+        self.refuse(2, *run, "--pack", "device", err="--pack device: expected a GPU")
+
     def test_the_report_names_the_source_of_each_option(self):
         self.write("run.ini", "[pagerank]\ndamping = 0.5\n")
         self.expect(0, "pagerank", "g", "--config", "run.ini", "--top", "2", "--report", "r.json")

@@ -75,9 +75,13 @@ void RankingCommand::add_device_options() {
       "where tile-messages are packed for a GPU; the bytes are the same, device: with less of the host's "
       "memory and about three times the matrix on the GPU; device is refused where the CPU computes (in an "
       "options file: a warning)");
-  options_.flag("deterministic", deterministic_,
-                "the same bits on any number of threads, processes and GPUs and in every run; every kernel "
-                "here does that, so nothing changes");
+  // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
+  options_.add({.name = "deterministic",
+                .help = "always yes: the same bits on any number of threads, processes and GPUs and in every "
+                        "run; taken for compatibility, =no changes nothing",
+                .kind = OptionKind::flag,
+                .set = [](const std::string& text) { parse_yes_no(text); },
+                .get = [] { return std::vector<std::string>{"yes"}; }});
 }
 
 void RankingCommand::add_output_options() {

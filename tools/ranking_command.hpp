@@ -85,7 +85,7 @@ class RankingCommand : public Command {
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
-  bool deterministic_ = false, pack_on_device_ = false;
+  bool pack_on_device_ = false;
   StopRule stop_;
   std::string output_;
   std::optional<std::uint64_t> top_;

@@ -67,6 +67,15 @@ class ConfigTest(ProgramTest):
         self.write("run.ini", "weighted = yes\n")
         self.assertIn("weighted = no\n", self.config_of("pagerank", "g", "--config", "run.ini", "--weighted=no"))
 
+    def test_results_are_deterministic_whatever_is_asked(self):
+        self.write("run.ini", "deterministic = no\n")
+        expected = self.expect(0, "pagerank", "g").out
+        for more in ([], ["--deterministic"], ["--deterministic=no"], ["--config", "run.ini"]):
+            self.assertIn("\ndeterministic = yes\n", self.config_of("pagerank", "g", *more))
+            self.assertEqual(self.expect(0, "pagerank", "g", *more, "--report", "r.json").out, expected)
+            self.assertIs(json.loads(self.read("r.json"))["options"]["deterministic"]["value"], True)
+        self.refuse(2, "pagerank", "g", "--deterministic=maybe", err='--deterministic: expected yes or no, found "maybe"')
+
     def test_what_is_asked_of_gpus_is_a_warning_on_a_cpu(self):
         """The file may serve machines with GPUs too; what is typed is for this run alone."""
         self.write("run.ini", "pack = device\n[pagerank]\nexchange = nccl\n")

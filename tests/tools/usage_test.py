@@ -42,6 +42,16 @@ class WrongOptionTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "--danping", "0.5", err="unknown option --danping; did you mean --damping")
         self.refuse(2, "pagerank", "g", "--norm", "l3", err='expected one of l1, l2, linf, found "l3"; did you mean l')
 
+    def test_other_words_for_a_gpu_lead_to_cuda_and_not_to_cpu(self):
+        has_cuda = "--backend auto|cpu|cuda" in self.expect(0, "pagerank", "--help").out
+        names, advice = ("auto, cpu, cuda", r"did you mean cuda\?") if has_cuda else (
+            "auto, cpu", "this program is built without cuda: build it where the CUDA Toolkit is")
+        for command in ("pagerank", "spmv", "cg", "tune"):
+            for word in ("gpu", "GPU", "CUDA") + (() if has_cuda else ("cuda",)):
+                self.refuse(2, command, "g" if command != "tune" else "--quiet", "--backend", word,
+                            err=f'--backend: expected one of {names}, found "{word}"; {advice}\n')
+        self.refuse(2, "pagerank", "g", "--backend", "cpy", err=r"did you mean cpu\?")
+
     def test_a_prefix_is_not_guessed(self):
         self.refuse(2, "pagerank", "g", "--dampin", "0.5", err="unknown option --dampin; did you mean --damping")
 

@@ -51,6 +51,16 @@ class ConfigTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "--config", "twice.ini", err="twice.ini:3: top: given twice")
         self.refuse(2, "pagerank", "g", "--config", "none.ini", err="none.ini: No such file")
 
+    def test_a_common_value_that_only_other_commands_take_names_their_sections(self):
+        self.write("kernel.ini", "kernel = ell\n")
+        self.refuse(2, "pagerank", "g", "--config", "kernel.ini",
+                    err=r'kernel.ini:1: kernel: expected one of auto, .*found "ell".*; a key before the first section '
+                        r"holds for every command, this value belongs under \[spmv\] or \[batch\]\n")
+        self.write("none.ini", "damping = 2\n")
+        self.assertTrue(self.refuse(2, "pagerank", "g", "--config", "none.ini", err="damping").err.endswith('"2"\n'))
+        self.write("own.ini", "[pagerank]\nkernel = ell\n")
+        self.assertNotIn("section", self.refuse(2, "pagerank", "g", "--config", "own.ini", err="own.ini:2").err)
+
     def test_an_empty_file_changes_nothing(self):
         self.write("empty.ini", "")
         self.assertEqual(self.config_of("pagerank", "g", "--config", "empty.ini"), self.config_of("pagerank", "g"))

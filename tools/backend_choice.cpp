@@ -1,14 +1,30 @@
 #include "tools/backend_choice.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "kernels/base/error.hpp"
 #include "tools/log.hpp"
 
 namespace tessera::cli {
+namespace {
+
+/// By its letters cpu is nearest to the words for a GPU, and means the opposite.
+std::string advice(std::string_view typed, std::span<const std::string> names) {
+  constexpr std::array<std::string_view, 4> kWordsForGpu{"gpu", "GPU", "cuda", "CUDA"};
+  if (std::find(kWordsForGpu.begin(), kWordsForGpu.end(), typed) == kWordsForGpu.end())
+    return did_you_mean(typed, names);
+  return std::find(names.begin(), names.end(), "cuda") != names.end()
+             ? "; did you mean cuda?"
+             : "; this program is built without cuda: build it where the CUDA Toolkit is";
+}
+
+}  // namespace
 
 Option& add_backend_option(OptionTable& options, std::string& backend, const std::string& help) {
   Choices<std::string> choices;
   for (const std::string& name : backend_names()) choices.push_back({name, name});
-  return options.choice<std::string>("backend", backend, choices, help);
+  return options.choice<std::string>("backend", backend, choices, help, advice);
 }
 
 std::string backend_for(const std::string& asked, Communicator& comm, const DeviceFinder& finder) {

@@ -23,6 +23,7 @@ class TuneCommand : public Command {
   int run(Session& session) override;
 
  private:
+  void say_where(const std::string& path) const;
   std::string backend_ = "auto", output_;
 };
 
@@ -30,7 +31,12 @@ TuneCommand::TuneCommand()
     : Command("tune", "Measures how fast this machine, or its GPU, multiplies; later runs plan with it.",
               {"tessera tune", "tessera tune --backend cpu -o table.json"}) {
   options_.group("Output");
-  options_.text("output", "FILE", output_, "where the table goes [the user's cache directory]").letter = 'o';
+  options_
+      .text("output", "FILE", output_,
+            "where the table goes, - is standard output; later runs look in the default place only "
+            "[~/.cache/tessera/cpu-MODEL.table.json, of a GPU gpu-MODEL-vN.table.json; with XDG_CACHE_HOME "
+            "there instead of in ~/.cache]")
+      .letter = 'o';
   options_.group("Measuring");
   add_backend_option(options_, backend_, "what is measured; auto takes the GPU where one answers");
   add_general_options(false);
@@ -80,6 +86,12 @@ DeviceRates measure_gpu(const std::function<void(double)>& progress) {
   return rates;
 }
 
+void TuneCommand::say_where(const std::string& path) const {
+  if (path == "-") return;
+  const char* use = output_.empty() ? "later runs plan with it" : "later runs look in the default place only";
+  log_info(fmt::format("table written to {}; {}", path, use));
+}
+
 int TuneCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("tune measures one machine; run it without mpirun");
   const bool is_gpu = make_backend<float>(backend_)->name() == "cuda";
@@ -109,7 +121,7 @@ int TuneCommand::run(Session& session) {
   session.progress().done();
   if (output_ != "-") write_stdout(text);
   write_table(json, path);
-  log_info(fmt::format("table written to {}", path));
+  say_where(path);
   session.write_report();
   return kExitFine;
 }

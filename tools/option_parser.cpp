@@ -15,6 +15,7 @@ struct Given {
   std::string source;  ///< "command line" or "config FILE"
   std::string place;   ///< front of an error message
   std::vector<std::string> values;
+  bool is_common = false;  ///< a config file's key for every command
 };
 using GivenByName = std::map<std::string, Given>;
 
@@ -111,13 +112,36 @@ GivenByName from_config(Command& command, const std::string& path, const ConfigR
     // A key in the command's own section wins over a common one; twice in one place is a mistake.
     const std::string source =
         fmt::format("config {}{}", path, entry.section.empty() ? "" : " [" + entry.section + "]");
-    auto [found, is_new] = given.try_emplace(entry.key, Given{source, place + entry.key, {}});
-    if (!is_new && found->second.source != source) found->second = Given{source, place + entry.key, {}};
+    const Given fresh{source, place + entry.key, {}, entry.section.empty()};
+    auto [found, is_new] = given.try_emplace(entry.key, fresh);
+    if (!is_new && found->second.source != source) found->second = fresh;
     if (!found->second.values.empty() && !option->repeatable)
       throw OptionError(fmt::format("{}{}: given twice in this section", place, entry.key));
     found->second.values.push_back(entry.value);
   }
   return given;
+}
+
+bool takes(const CommandEntry& entry, const std::string& name, const std::vector<std::string>& values) {
+  const std::unique_ptr<Command> command = entry.make();
+  const Option* option = command->options().find(name);
+  if (option == nullptr) return false;
+  try {
+    for (const std::string& value : values) option->set(value);
+  } catch (const OptionError&) {
+    return false;
+  }
+  return true;
+}
+
+/// Options of one name may have other values in other commands (kernel): a common key cannot suit them all.
+std::string section_for(const std::string& name, const std::vector<std::string>& values) {
+  std::string sections;
+  for (const CommandEntry& entry : all_commands())
+    if (takes(entry, name, values))
+      sections += fmt::format("{}[{}]", sections.empty() ? "" : " or ", entry.name);
+  if (sections.empty()) return "";
+  return "; a key before the first section holds for every command, this value belongs under " + sections;
 }
 
 void apply(Command& command, const std::string& name, const Given& given) {
@@ -127,7 +151,8 @@ void apply(Command& command, const std::string& name, const Given& given) {
     try {
       option.set(value);
     } catch (const OptionError& error) {
-      throw OptionError(given.place + ": " + error.what());
+      throw OptionError(given.place + ": " + error.what() +
+                        (given.is_common ? section_for(name, given.values) : ""));
     }
   }
   option.source = given.source;

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,19 +74,22 @@ class OptionTable {
   Option& count(const std::string& name, std::optional<std::uint64_t>& target, std::uint64_t low,
                 const std::string& help);
 
+  /// What follows the message about another word than `words`: "; did you mean WORD?", or nothing.
+  using Advice = std::string (*)(std::string_view typed, std::span<const std::string> words);
   template <class E>
-  Option& choice(const std::string& name, E& target, const Choices<E>& choices, const std::string& help) {
+  Option& choice(const std::string& name, E& target, const Choices<E>& choices, const std::string& help,
+                 Advice advice = did_you_mean) {
     std::vector<std::string> words;
     for (const auto& [word, value] : choices) words.push_back(word);
     return add({.name = name,
                 .placeholder = joined(words, "|"),
                 .help = help,
                 .set =
-                    [&target, choices, words](const std::string& text) {
+                    [&target, choices, words, advice](const std::string& text) {
                       for (const auto& [word, value] : choices)
                         if (word == text) return void(target = value);
                       throw OptionError(fmt::format("expected one of {}, found \"{}\"{}", joined(words, ", "),
-                                                    text, did_you_mean(text, words)));
+                                                    text, advice(text, words)));
                     },
                 .get = [&target, choices]() -> std::vector<std::string> {
                   for (const auto& [word, value] : choices)

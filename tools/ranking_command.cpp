@@ -49,20 +49,7 @@ void RankingCommand::add_solver_options() {
   options_.choice<Precision>(
       "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
       "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded");
-  add_backend_option(
-      options_, backend_,
-      "device that computes; auto takes a GPU where one answers, under mpirun one for each process");
-  options_.choice<ExchangeKind>(
-      "exchange", exchange_,
-      {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
-      "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
-      "through the host (mpi); auto takes nccl where it is built in");
-  options_.choice<bool>("pack", pack_on_device_, {{"host", false}, {"device", true}},
-                        "where tile-messages are packed for a GPU; the bytes are the same, device: with less "
-                        "of the host's memory and about three times the matrix on the GPU");
-  options_.flag("deterministic", deterministic_,
-                "the same bits on any number of threads, processes and GPUs and in every run; every kernel "
-                "here does that, so nothing changes");
+  add_device_options();
   options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
                   "stop when a step changes the scores by no more, in --norm; absolute");
   options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},
@@ -71,6 +58,30 @@ void RankingCommand::add_solver_options() {
                  "give up after so many steps (exit code 3)");
   options_.count("iterations", stop_.fixed_iterations, 1, 1000000000,
                  "exactly so many steps, whatever the change", std::optional<int>(0));
+}
+
+void RankingCommand::add_device_options() {
+  add_backend_option(
+      options_, backend_,
+      "device that computes; auto takes a GPU where one answers, under mpirun one for each process");
+  options_.choice<ExchangeKind>(
+      "exchange", exchange_,
+      {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
+      "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
+      "through the host (mpi); auto takes nccl where it is built in; nccl is refused where the CPU computes "
+      "(in an options file: a warning)");
+  options_.choice<bool>(
+      "pack", pack_on_device_, {{"host", false}, {"device", true}},
+      "where tile-messages are packed for a GPU; the bytes are the same, device: with less of the host's "
+      "memory and about three times the matrix on the GPU; device is refused where the CPU computes (in an "
+      "options file: a warning)");
+  // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
+  options_.add({.name = "deterministic",
+                .help = "always yes: the same bits on any number of threads, processes and GPUs and in every "
+                        "run; taken for compatibility, =no changes nothing",
+                .kind = OptionKind::flag,
+                .set = [](const std::string& text) { parse_yes_no(text); },
+                .get = [] { return std::vector<std::string>{"yes"}; }});
 }
 
 void RankingCommand::add_output_options() {
@@ -95,8 +106,28 @@ void RankingCommand::check_options() const {
     throw OptionError(fmt::format("--report and --output are the same file \"{}\"", output_));
 }
 
+void RankingCommand::check_request_of_gpu(const std::string& name, const std::string& asked_backend,
+                                          const std::string& remedy) {
+  const Option& option = *options_.find(name);
+  const std::string value = option.get().front();
+  const std::string found =
+      fmt::format("expected a GPU that computes, found the CPU (--backend {})", asked_backend);
+  if (option.source == "command line")
+    throw OptionError(fmt::format("--{} {}: {}; use --{} {}", name, value, found, name, remedy));
+  log_warning(fmt::format("{}: {} = {}: {}; it changes nothing here", option.source, name, value, found));
+}
+
+void RankingCommand::choose_backend(Communicator& comm) {
+  const std::string asked = backend_;
+  backend_ = backend_for(asked, comm);
+  const bool asks_gpu = exchange_ == ExchangeKind::nccl || pack_on_device_;
+  if (!asks_gpu || !make_backend<float>(backend_)->memory_is_host()) return;
+  if (exchange_ == ExchangeKind::nccl) check_request_of_gpu("exchange", asked, "auto");
+  if (pack_on_device_) check_request_of_gpu("pack", asked, "host");
+}
+
 Graph RankingCommand::load(Session& session) {
-  backend_ = backend_for(backend_, session.comm());
+  choose_backend(session.comm());
   if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
   Graph graph = load_input(graph_, session);
   require_edges(graph, graph_);

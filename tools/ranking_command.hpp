@@ -85,7 +85,7 @@ class RankingCommand : public Command {
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
-  bool deterministic_ = false, pack_on_device_ = false;
+  bool pack_on_device_ = false;
   StopRule stop_;
   std::string output_;
   std::optional<std::uint64_t> top_;
@@ -93,6 +93,13 @@ class RankingCommand : public Command {
   StepCosts step_costs_;
 
  private:
+  void add_device_options();
+  /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
+  void choose_backend(Communicator& comm);
+  /// Option `name` asks for a GPU where there is none. Given for this run it is an error; an options file may
+  /// serve machines with and without GPUs, so there a warning.
+  void check_request_of_gpu(const std::string& name, const std::string& asked_backend,
+                            const std::string& remedy);
   void write_scores(Session& session, std::span<const Ranking> rankings, const LabelTable& labels) const;
   void say_result(const IterationReport& report, double error_bound, Session& session) const;
 };

@@ -23,7 +23,8 @@ struct LabelValue {
 /// rank 0 reads, all receive. Throws InputError "FILE:LINE: ...".
 std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
                                           Communicator& comm);
-/// One label a line, # comments; the value is 0.
+/// One label a line, as it is or in CSV quotes; lines that begin with #, % or // are comments, so a label
+/// that does needs quotes. Quotes that do not enclose the whole line belong to the label. The value is 0.
 std::vector<LabelValue> read_label_list(const std::string& path, Communicator& comm);
 
 /// Global ids of `labels`, kNoVertex where a label is unknown; collective, same answer on every rank.

@@ -75,6 +75,16 @@ TEST(LabelFile, AListHasOneLabelALine) {
   });
 }
 
+TEST(LabelFile, AListHasCommentsAndQuotesAroundLabelsThatLookLikeThem) {
+  const InputText file(
+      "# c\n  % c\n// c\n\"#1\"\n\"%2\"\n\"//3\"\n/4 # no comment\n\" 5 \"\n\"6\n\"a\" b\n7\"\n", "q.txt");
+  run_ranks(1, [&](Communicator& comm) {
+    std::vector<std::string> labels;
+    for (const LabelValue& read : read_label_list(file.path(), comm)) labels.push_back(read.label);
+    EXPECT_THAT(labels, ElementsAre("#1", "%2", "//3", "/4 # no comment", " 5 ", "\"6", "\"a\" b", "7\""));
+  });
+}
+
 TEST(LabelFile, AMissingFileFailsOnAllRanks) {
   EXPECT_THROW(
       run_ranks(3, [](Communicator& comm) { read_label_list(testing::TempDir() + "tessera-none", comm); }),

@@ -51,6 +51,16 @@ class ConfigTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "--config", "twice.ini", err="twice.ini:3: top: given twice")
         self.refuse(2, "pagerank", "g", "--config", "none.ini", err="none.ini: No such file")
 
+    def test_a_common_value_that_only_other_commands_take_names_their_sections(self):
+        self.write("kernel.ini", "kernel = ell\n")
+        self.refuse(2, "pagerank", "g", "--config", "kernel.ini",
+                    err=r'kernel.ini:1: kernel: expected one of auto, .*found "ell".*; a key before the first section '
+                        r"holds for every command, this value belongs under \[spmv\] or \[batch\]\n")
+        self.write("none.ini", "damping = 2\n")
+        self.assertTrue(self.refuse(2, "pagerank", "g", "--config", "none.ini", err="damping").err.endswith('"2"\n'))
+        self.write("own.ini", "[pagerank]\nkernel = ell\n")
+        self.assertNotIn("section", self.refuse(2, "pagerank", "g", "--config", "own.ini", err="own.ini:2").err)
+
     def test_an_empty_file_changes_nothing(self):
         self.write("empty.ini", "")
         self.assertEqual(self.config_of("pagerank", "g", "--config", "empty.ini"), self.config_of("pagerank", "g"))
@@ -66,6 +76,27 @@ class ConfigTest(ProgramTest):
     def test_flags_of_the_file_can_be_switched_off(self):
         self.write("run.ini", "weighted = yes\n")
         self.assertIn("weighted = no\n", self.config_of("pagerank", "g", "--config", "run.ini", "--weighted=no"))
+
+    def test_results_are_deterministic_whatever_is_asked(self):
+        self.write("run.ini", "deterministic = no\n")
+        expected = self.expect(0, "pagerank", "g").out
+        for more in ([], ["--deterministic"], ["--deterministic=no"], ["--config", "run.ini"]):
+            self.assertIn("\ndeterministic = yes\n", self.config_of("pagerank", "g", *more))
+            self.assertEqual(self.expect(0, "pagerank", "g", *more, "--report", "r.json").out, expected)
+            self.assertIs(json.loads(self.read("r.json"))["options"]["deterministic"]["value"], True)
+        self.refuse(2, "pagerank", "g", "--deterministic=maybe", err='--deterministic: expected yes or no, found "maybe"')
+
+    def test_what_is_asked_of_gpus_is_a_warning_on_a_cpu(self):
+        """The file may serve machines with GPUs too; what is typed is for this run alone."""
+        self.write("run.ini", "pack = device\n[pagerank]\nexchange = nccl\n")
+        run = ["pagerank", "g", "--backend", "cpu", "--config", "run.ini"]
+        found = self.expect(0, *run, err=[
+            r"warning: config run.ini: pack = device: expected a GPU that computes, found the CPU \(--backend cpu\)",
+            r"warning: config run.ini \[pagerank\]: exchange = nccl: expected .*; it changes nothing here\n"])
+        self.assertEqual(found.out, self.expect(0, "pagerank", "g", "--backend", "cpu").out)
+        self.assertEqual(self.expect(0, *run, "--quiet").err, "")
+        self.assertNotIn("warning", self.expect(0, *run, "--pack", "host", "--exchange", "auto").err)
+        self.refuse(2, *run, "--pack", "device", err="--pack device: expected a GPU")
 
     def test_the_report_names_the_source_of_each_option(self):
         self.write("run.ini", "[pagerank]\ndamping = 0.5\n")

@@ -102,6 +102,9 @@ class MpiTest(ProgramTest):
         self.assertEqual(result.err.count("No such file"), 1, result.err)
         result = self.mpirun(2, 2, "pagerank", "bad", "--damping", "2", err="--damping")
         self.assertEqual(result.err.count("--damping"), 1, result.err)
+        result = self.mpirun(2, 2, "pagerank", "bad", "--backend", "cpu", "--exchange", "nccl", "--threads", "1",
+                             err="--exchange nccl: expected a GPU")
+        self.assertEqual(result.err.count("expected a GPU"), 1, result.err)
         self.mpirun(2, 5, "pagerank", "bad", "-o", "none/s.tsv", err="none/s.tsv")
         self.assert_no_leftovers("bad")
 

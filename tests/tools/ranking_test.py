@@ -126,6 +126,13 @@ class RankingTest(ProgramTest):
         result = self.expect(0, "rwr", "g", "--query", "a", "--query", "a", err="answered once")
         self.assertEqual(len(result.rows()), 4)
 
+    def test_a_query_file_has_comments_and_quotes(self):
+        self.write("odd", LINKS + "a #1\n#1 comment\n")
+        self.write("q", '# which\n% ones\n// to ask\n\n"#1"\n  d\n')
+        result = self.expect(0, "rwr", "odd", "--query-file", "q")
+        self.assertEqual(sorted({row[0] for row in result.rows()}), ['"#1"', "d"])  # quoted in our output too
+        self.assertEqual(result.out, self.expect(0, "rwr", "odd", "--query", "#1", "--query", "d").out)
+
     def test_not_converged_still_writes_scores(self):
         for command in (["pagerank"], ["hits"], ["rwr", "--query", "a"]):
             result = self.expect(3, *command, "g", "--max-iterations", "1", "--tolerance", "1e-12", "-o", "out.tsv",

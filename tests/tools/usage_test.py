@@ -42,6 +42,16 @@ class WrongOptionTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "--danping", "0.5", err="unknown option --danping; did you mean --damping")
         self.refuse(2, "pagerank", "g", "--norm", "l3", err='expected one of l1, l2, linf, found "l3"; did you mean l')
 
+    def test_other_words_for_a_gpu_lead_to_cuda_and_not_to_cpu(self):
+        has_cuda = "--backend auto|cpu|cuda" in self.expect(0, "pagerank", "--help").out
+        names, advice = ("auto, cpu, cuda", r"did you mean cuda\?") if has_cuda else (
+            "auto, cpu", "this program is built without cuda: build it where the CUDA Toolkit is")
+        for command in ("pagerank", "spmv", "cg", "tune"):
+            for word in ("gpu", "GPU", "CUDA") + (() if has_cuda else ("cuda",)):
+                self.refuse(2, command, "g" if command != "tune" else "--quiet", "--backend", word,
+                            err=f'--backend: expected one of {names}, found "{word}"; {advice}\n')
+        self.refuse(2, "pagerank", "g", "--backend", "cpy", err=r"did you mean cpu\?")
+
     def test_a_prefix_is_not_guessed(self):
         self.refuse(2, "pagerank", "g", "--dampin", "0.5", err="unknown option --dampin; did you mean --damping")
 
@@ -89,6 +99,19 @@ class WrongOptionTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "-o", "x.npy", "--top", "3", err="--top")
         self.refuse(2, "rwr", "g", "--query", "a", "--directed", err="undirected")
         self.refuse(2, "rwr", "g", err="expected --query")
+
+    def test_a_cpu_refuses_what_is_asked_of_gpus(self):
+        for backend, env in (("cpu", {}), ("auto", {"CUDA_VISIBLE_DEVICES": ""})):
+            for command in (["pagerank"], ["hits"], ["rwr", "--query", "a"]):
+                for option, value, remedy in (("exchange", "nccl", "auto"), ("pack", "device", "host")):
+                    # Before the graph is read, and so before it is missed.
+                    self.refuse(2, *command, "none", "--backend", backend, f"--{option}", value, env=env,
+                                err=rf"--{option} {value}: expected a GPU that computes, found the CPU "
+                                    rf"\(--backend {backend}\); use --{option} {remedy}\n")
+
+    def test_a_cpu_takes_what_asks_nothing_of_gpus(self):
+        for words in (["--exchange", "auto"], ["--exchange", "mpi"], ["--pack", "host"]):
+            self.assertNotIn("warning", self.expect(0, "pagerank", "g", "--backend", "cpu", *words).err)
 
     def test_unknown_suffixes_name_the_known_ones(self):
         self.refuse(2, "pagerank", "g", "-o", "x.xlsx", err=r"\.tsv.*\.npy")

@@ -11,7 +11,7 @@ namespace tessera::cuda {
 namespace {
 
 /// A block that takes fewer steps spends its time on loading windows.
-constexpr double kStepsOfBlock = 5000, kMostRounds = 6;
+constexpr double kStepsOfBlock = 4300, kMostRounds = 6;
 
 /// In steps of a warp: words of 32 rows.
 double cost_of(const Slice& s, const SliceCosts& costs) {

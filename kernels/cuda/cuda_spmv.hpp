@@ -94,12 +94,13 @@ struct RunView {
 /// y: num_rows, overwritten.
 template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
-/// Vectors whose inputs a thread reads at once where num_vectors is a multiple of so many.
-template <class S>
-inline constexpr unsigned kVectorsOfLoad = kDeviceLoadBytes / sizeof(S);
-/// x: num_cols * num_vectors, from a multiple of 16 bytes on; y: num_rows * num_vectors, overwritten where
-/// rows have elements. Behind the last of a.col_indices follow kSumLanes more columns.
+/// x: num_cols * num_vectors, from a multiple of kDeviceLoadBytes on; y: num_rows * num_vectors, overwritten
+/// where rows have elements. Behind the last of a.col_indices follow kSumLanes more columns.
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
+/// What spmv_block does for as many vectors of f32.
+bool is_wide(unsigned num_vectors);
+void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
+                     unsigned num_vectors);
 
 }  // namespace tessera::cuda

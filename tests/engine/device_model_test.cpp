@@ -144,13 +144,16 @@ TEST(DeviceModel, BlocksAreRatesTimesWork) {
   DeviceRates rates;
   rates.block = {17, 18, 19, 23, 27, 29};
   DeviceWork work{.num_rows = 10, .num_columns = 10, .num_nonzeros = 100, .longest_row = 64};
-  // two vectors are padded to four; a quarter of a chunk; 16 bytes an element of x, 32 a row of y
+  // a quarter of a chunk; 8 bytes an element of x, 16 a row of y
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
-                   17 + 18 / 4.0 + 19 * 100 + 23 * 1600 + 29 * (4 * 100 + 10 * 10 + 32 * 10));
+                   17 + 18 / 4.0 + 19 * 100 + 23 * 800 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
   work.longest_row = 1000;
-  work.num_columns = 5e6;  // half of 80 MB lie in the cache
+  work.num_columns = 1e7;  // half of 80 MB lie in the cache
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
-                   17 + 18 + 19 * 100 + (23 + 27) * 800 + 29 * (4 * 100 + 10 * 10 + 32 * 10));
+                   17 + 18 + 19 * 100 + (23 + 27) * 400 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
+  work.num_columns = 10;  // 25 vectors are padded to 32
+  EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 25, rates),
+                   17 + 18 + 19 * 100 + 23 * 12800 + 29 * (4 * 100 + 10 * 10 + 256 * 10));
 }
 
 TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {

@@ -5,17 +5,13 @@
 namespace tessera {
 namespace {
 
-TEST(PaddedVectors, FillALoadThenSectors) {
-  EXPECT_EQ(padded_vectors(0, 4), 0u);
-  EXPECT_EQ(padded_vectors(1, 4), 1u);  // no block
-  EXPECT_EQ(padded_vectors(2, 4), 4u);
-  EXPECT_EQ(padded_vectors(4, 4), 4u);
-  EXPECT_EQ(padded_vectors(5, 4), 8u);
-  EXPECT_EQ(padded_vectors(9, 4), 16u);
+TEST(PaddedVectors, ManyOfSinglePrecisionFillSectors) {
+  for (const std::uint64_t few : {0u, 1u, 5u, 16u}) EXPECT_EQ(padded_vectors(few, 4), few);
+  EXPECT_EQ(padded_vectors(17, 4), 24u);
+  EXPECT_EQ(padded_vectors(24, 4), 24u);
   EXPECT_EQ(padded_vectors(25, 4), 32u);
-  EXPECT_EQ(padded_vectors(2, 8), 2u);
-  EXPECT_EQ(padded_vectors(3, 8), 4u);
-  EXPECT_EQ(padded_vectors(25, 8), 28u);
+  EXPECT_EQ(padded_vectors(33, 4), 40u);
+  for (const std::uint64_t any : {1u, 2u, 25u, 33u}) EXPECT_EQ(padded_vectors(any, 8), any);
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+// The plain CSR product of many vectors of f32 on a device. A warp goes through rows, four elements at a
+// time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight elements take two
+// loads of a thread instead of eight, and those of the next eight are on their way meanwhile.
+#include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/row_run_sums.cuh"
+
+namespace tessera::cuda {
+namespace {
+
+/// Threads that share an element, the vectors of each, the elements of each among kSumLanes that follow each
+/// other, and the vectors of a warp.
+constexpr unsigned kLanes = 8, kVectors = kDeviceLoadBytes / sizeof(float),
+                   kSteps = kSumLanes * kLanes / kWarpThreads, kAtOnce = kLanes * kVectors;
+static_assert(kSteps == 2 && kVectors == 4, "take_sum() is written out for these");
+
+/// Of one thread and kSumLanes elements.
+struct Inputs {
+  float of[kSteps][kVectors];
+};
+
+/// Asked for here: the compiler would put a load behind the branch that needs it, where it is waited for.
+__device__ inline void read_now(const float* x, std::uint64_t offset, float (&to)[kVectors]) {
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "l"(reinterpret_cast<const char*>(x) + offset));
+}
+
+/// Which vector of the warp's a lane gets the sum of.
+__device__ inline unsigned vector_of(unsigned lane) {
+  return lane % kLanes * kVectors + (lane / kLanes % 2) * 2 + lane / (2 * kLanes);
+}
+
+/// The accumulators of a thread: two of eight, for each of its vectors.
+class Accumulators {
+ public:
+  __device__ explicit Accumulators(unsigned lane) : lane_(lane) {}
+
+  /// Of `count` elements in a row; values: from this thread's first on.
+  template <bool kWeighted>
+  __device__ void add(std::uint32_t count, const float* values, const Inputs& inputs) {
+    const unsigned first = lane_ / kLanes * kSteps;
+#pragma unroll
+    for (unsigned s = 0; s < kSteps; ++s) {
+      if (first + s >= count) continue;
+#pragma unroll
+      for (unsigned v = 0; v < kVectors; ++v) of_[s][v] += product<kWeighted>(values, s, inputs.of[s][v]);
+    }
+  }
+  /// The sum for the vector vector_of(lane), in the order of the format; all are 0 then. The warp calls
+  /// together.
+  __device__ double take_sum() {
+    double parts[kVectors];
+#pragma unroll
+    for (unsigned v = 0; v < kVectors; ++v) {
+      parts[v] = of_[0][v] + of_[1][v];
+      of_[0][v] = of_[1][v] = 0;
+    }
+    // Two lanes add their parts of the same vectors, each for half of them; addition commutes.
+#pragma unroll
+    for (unsigned half = kVectors / 2; half > 0; half /= 2) {
+      const unsigned distance = kAtOnce / 2 / half;
+      const bool upper = (lane_ & distance) != 0;
+#pragma unroll
+      for (unsigned v = 0; v < half; ++v) {
+        const double sent = upper ? parts[v] : parts[v + half];
+        parts[v] = (upper ? parts[v + half] : parts[v]) + __shfl_xor_sync(0xffffffffu, sent, distance);
+      }
+    }
+    return parts[0];
+  }
+
+ private:
+  unsigned lane_;
+  double of_[kSteps][kVectors] = {};
+};
+
+/// Sums of the rows of a run for the vectors whose inputs of the first column begin at x, at most num_left:
+/// use(row, sum). kSumLanes elements at a time: those behind the end of a row are of the next one (or of the
+/// padding behind the matrix), whose inputs are brought nearer, but not added.
+template <bool kWeighted, class Use>
+__device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
+                        unsigned num_left, unsigned lane, const Use& use) {
+  RunRows rows(a.row_offsets, run);
+  const unsigned first = lane / kLanes * kSteps;
+  const VertexId* columns = a.col_indices + rows.begin() + first;
+  const float* values = a.values + (kWeighted ? rows.begin() + first : 0);
+  const auto stride = static_cast<unsigned>(num_vectors * sizeof(float));
+  // A thread that has no vector does as if it had the last.
+  x += min(lane % kLanes * kVectors, num_left - kVectors);
+  Inputs some, others;
+  VertexId next[kSteps];
+  const auto read_columns = [&] {
+#pragma unroll
+    for (unsigned s = 0; s < kSteps; ++s) next[s] = columns[s];
+  };
+  const auto read_inputs = [&](Inputs& inputs) {
+#pragma unroll
+    for (unsigned s = 0; s < kSteps; ++s) read_now(x, std::uint64_t{next[s]} * stride, inputs.of[s]);
+  };
+  Accumulators sums(lane);
+  double sum = 0;
+  std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk), count = min(chunk_end, kSumLanes);
+  read_columns();
+  wait_for_kernels_before();
+  read_inputs(some);
+  columns += count;
+  read_columns();
+  // Adds `inputs` while those of the next elements come to `ahead`; false behind the last row.
+  const auto step = [&](const Inputs& inputs, Inputs& ahead) {
+    const std::uint32_t end = at + count;
+    const bool ends_chunk = end == chunk_end, ends_row = end == rows.end();
+    read_inputs(ahead);
+    if (ends_chunk) chunk_end = min(ends_row ? rows.next_end() : rows.end(), end + kSumChunk);
+    const std::uint32_t next_count = min(chunk_end - end, kSumLanes);
+    columns += next_count;
+    read_columns();
+    sums.template add<kWeighted>(count, values, inputs);
+    if (kWeighted) values += count;
+    at = end;
+    count = next_count;
+    if (!ends_chunk) return true;
+    sum += sums.take_sum();
+    if (!ends_row) return true;
+    use(rows.row(), sum);
+    sum = 0;
+    return rows.advance();
+  };
+  while (step(some, others) && step(others, some)) {
+  }
+}
+
+template <bool kWeighted>
+__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
+    multiply_wide(CsrView<float> a, RunView deal, const float* x, double* y, unsigned num_vectors) {
+  let_next_kernel_begin();
+  const unsigned warp = blockIdx.x * (kBlockThreads / kWarpThreads) + threadIdx.x / kWarpThreads,
+                 lane = threadIdx.x % kWarpThreads;
+  if (warp >= deal.num_runs) return wait_for_kernels_before();
+  const RowRun run = deal.runs[warp];
+  const bool is_cut = run.cut_row != kNotCut;
+  const ChunkSums cut = is_cut ? deal.cut_rows[run.cut_row] : ChunkSums{};
+  double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first} * num_vectors;
+  for (unsigned first = 0; first < num_vectors; first += kAtOnce) {
+    const unsigned q = first + vector_of(lane);
+    const auto use = [&](VertexId row, double sum) {
+      double* sums =
+          is_cut ? chunk_sums + std::uint64_t{run.chunk} * num_vectors : y + std::uint64_t{row} * num_vectors;
+      if (q < num_vectors) __stcg(sums + q, sum);
+    };
+    sum_run<kWeighted>(a, run, x + first, num_vectors, num_vectors - first, lane, use);
+  }
+  if (!is_cut || !is_last_chunk<kWarpThreads>(deal.chunks_done + run.cut_row, cut.count)) return;
+  for (unsigned q = lane; q < num_vectors; q += kWarpThreads)
+    y[std::uint64_t{run.first_row} * num_vectors + q] = sum_of_chunks(chunk_sums + q, cut.count, num_vectors);
+}
+
+}  // namespace
+
+bool is_wide(unsigned num_vectors) { return num_vectors > kFewVectors && num_vectors % kVectors == 0; }
+
+void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
+                     unsigned num_vectors) {
+  const unsigned blocks = ceil_div(deal.num_runs, kBlockThreads / kWarpThreads);
+  launch_early(a.values != nullptr ? multiply_wide<true> : multiply_wide<false>, blocks, kBlockThreads, 0, a,
+               deal, x, y, num_vectors);
+}
+
+}  // namespace tessera::cuda

@@ -83,19 +83,11 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
   const unsigned group = blockIdx.x * (kBlockThreads / kLanes) + threadIdx.x / kLanes,
                  lane = threadIdx.x % kLanes;
   if (group >= deal.num_runs) return wait_for_kernels_before();
-  const RowRun run = deal.runs[group];
-  const bool is_cut = run.cut_row != kNotCut;
-  const ChunkSums cut = is_cut ? deal.cut_rows[run.cut_row] : ChunkSums{};
-  double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first} * num_vectors;
+  const GroupWork work(deal, group, y, num_vectors);
   for (unsigned q = lane; q < num_vectors; q += kLanes)
-    sum_run<kWeighted>(a, run, x + q, num_vectors, [&](VertexId row, double sum) {
-      double* sums =
-          is_cut ? chunk_sums + std::uint64_t{run.chunk} * num_vectors : y + std::uint64_t{row} * num_vectors;
-      __stcg(sums + q, sum);
-    });
-  if (!is_cut || !is_last_chunk<kLanes>(deal.chunks_done + run.cut_row, cut.count)) return;
-  for (unsigned q = lane; q < num_vectors; q += kLanes)
-    y[std::uint64_t{run.first_row} * num_vectors + q] = sum_of_chunks(chunk_sums + q, cut.count, num_vectors);
+    sum_run<kWeighted>(a, work.run, x + q, num_vectors,
+                       [&](VertexId row, double sum) { __stcg(work.sums_of(row) + q, sum); });
+  work.finish<kLanes>(deal);
 }
 
 template <bool kWeighted, unsigned kLanes, class S>

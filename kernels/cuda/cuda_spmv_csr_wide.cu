@@ -136,22 +136,16 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
   const unsigned warp = blockIdx.x * (kBlockThreads / kWarpThreads) + threadIdx.x / kWarpThreads,
                  lane = threadIdx.x % kWarpThreads;
   if (warp >= deal.num_runs) return wait_for_kernels_before();
-  const RowRun run = deal.runs[warp];
-  const bool is_cut = run.cut_row != kNotCut;
-  const ChunkSums cut = is_cut ? deal.cut_rows[run.cut_row] : ChunkSums{};
-  double* chunk_sums = deal.chunk_sums + std::uint64_t{cut.first} * num_vectors;
+  const GroupWork work(deal, warp, y, num_vectors);
   for (unsigned first = 0; first < num_vectors; first += kAtOnce) {
     const unsigned q = first + vector_of(lane);
-    const auto use = [&](VertexId row, double sum) {
-      double* sums =
-          is_cut ? chunk_sums + std::uint64_t{run.chunk} * num_vectors : y + std::uint64_t{row} * num_vectors;
-      if (q < num_vectors) __stcg(sums + q, sum);
-    };
-    sum_run<kWeighted>(a, run, x + first, num_vectors, num_vectors - first, lane, use);
+    sum_run<kWeighted>(a, work.run, x + first, num_vectors, num_vectors - first, lane,
+                       [&](VertexId row, double sum) {
+                         double* const sums = work.sums_of(row);
+                         if (q < num_vectors) __stcg(sums + q, sum);
+                       });
   }
-  if (!is_cut || !is_last_chunk<kWarpThreads>(deal.chunks_done + run.cut_row, cut.count)) return;
-  for (unsigned q = lane; q < num_vectors; q += kWarpThreads)
-    y[std::uint64_t{run.first_row} * num_vectors + q] = sum_of_chunks(chunk_sums + q, cut.count, num_vectors);
+  work.finish<kWarpThreads>(deal);
 }
 
 }  // namespace

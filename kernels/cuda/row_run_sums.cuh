@@ -72,4 +72,37 @@ __device__ inline double sum_of_chunks(const double* sums, std::uint32_t num_sum
   return sum;
 }
 
+/// What a group of threads does of a product with num_vectors vectors: the rows of a run, or a chunk.
+class GroupWork {
+ public:
+  __device__ GroupWork(const RunView& deal, unsigned group, double* y, unsigned num_vectors)
+      : run(deal.runs[group]), y_(y), num_vectors_(num_vectors) {
+    if (is_cut()) cut_ = deal.cut_rows[run.cut_row];
+    chunk_sums_ = deal.chunk_sums + std::uint64_t{cut_.first} * num_vectors;
+  }
+  /// Where the sums of a row go, or those of the chunk.
+  __device__ double* sums_of(VertexId row) const {
+    return is_cut() ? chunk_sums_ + std::uint64_t{run.chunk} * num_vectors_
+                    : y_ + std::uint64_t{row} * num_vectors_;
+  }
+  /// At the end, by all kLanes threads: the last group of a row that is cut adds its chunks' sums.
+  template <unsigned kLanes>
+  __device__ void finish(const RunView& deal) const {
+    if (!is_cut() || !is_last_chunk<kLanes>(deal.chunks_done + run.cut_row, cut_.count)) return;
+    for (unsigned q = threadIdx.x % kLanes; q < num_vectors_; q += kLanes)
+      y_[std::uint64_t{run.first_row} * num_vectors_ + q] =
+          sum_of_chunks(chunk_sums_ + q, cut_.count, num_vectors_);
+  }
+
+  const RowRun run;
+
+ private:
+  __device__ bool is_cut() const { return run.cut_row != kNotCut; }
+
+  ChunkSums cut_;
+  double* chunk_sums_;
+  double* y_;
+  unsigned num_vectors_;
+};
+
 }  // namespace tessera::cuda

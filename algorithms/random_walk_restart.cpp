@@ -13,7 +13,8 @@ namespace {
 const ExactScale kWalkScale(4.0);
 
 /// A block of walks that goes through the matrix together; finished walks leave it. Behind them may be
-/// vectors that nobody asks for, up to a width that the matrix is faster with: they are never restarted.
+/// vectors that nobody asks for, up to a width that the matrix is faster with: of 0, or copies of a walk once
+/// others have left, and never restarted.
 template <class S>
 class WalkBlock {
  public:

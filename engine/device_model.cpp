@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/csr_view.hpp"
+#include "kernels/block_padding.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera {

@@ -47,7 +47,7 @@ const DeviceRates& default_device_rates();
 /// Those that `tessera tune` has written for rank 0's GPU, else the default, also where there is no GPU.
 /// Collective.
 DeviceRates load_device_rates(Communicator& comm);
-/// $XDG_CACHE_HOME/tessera/gpu-<model>-v5.table.json (or ~/.cache), for the GPU in use.
+/// $XDG_CACHE_HOME/tessera/gpu-<model>-v6.table.json (or ~/.cache), for the GPU in use.
 std::string device_rates_path();
 std::string device_rates_to_json(const DeviceRates& rates);
 /// Throws InputError naming `path` when the text is not a table of rates.

@@ -7,7 +7,7 @@
 #include "engine/graph_generator.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/table_file.hpp"
-#include "kernels/csr_view.hpp"
+#include "kernels/block_padding.hpp"
 
 namespace tessera {
 namespace {
@@ -126,8 +126,8 @@ class DeviceTune {
   /// Blocks have the order of columns that plans give them.
   template <class S>
   void measure_blocks(const Graph& graph, Backend<S>& backend) {
-    for (const unsigned few_or_many : {4u, 25u}) {
-      const auto num_vectors = static_cast<unsigned>(padded_vectors(few_or_many, sizeof(S)));
+    for (const unsigned num_asked : {4u, 25u}) {
+      const auto num_vectors = static_cast<unsigned>(padded_vectors(num_asked, sizeof(S)));
       const std::uint64_t needed =
           checked_mul(graph.num_vertices, num_vectors * (sizeof(S) + sizeof(double))) +
           checked_mul(graph.num_edges, 2 * sizeof(VertexId));

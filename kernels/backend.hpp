@@ -185,7 +185,8 @@ class Backend {
   virtual NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                                      const RowPlaces& places, const ExactScale& bound, bool squares,
                                      Buffer<S>& score, const InputTarget<S>& next);
-  /// Keeps the vectors `kept` (ascending) of a block: out has kept.size() numbers a row.
+  /// The vectors `kept` of a block, in this order, maybe several times: out, another block, has kept.size()
+  /// numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;
 

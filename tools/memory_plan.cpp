@@ -4,7 +4,7 @@
 
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/csr_view.hpp"
+#include "kernels/block_padding.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "partition/run_together.hpp"
 
@@ -40,12 +40,13 @@ double device_packing_bytes(const DeviceWork& work, double packed) {
   return std::max(kMatrices * packed, sorting - packed);
 }
 
-/// In memory at a time: a batch, on a GPU padded, but one by one where it has tile-messages.
+/// In memory at a time: a batch, padded for CSR on a GPU, but one by one where it has tile-messages.
 std::uint64_t vectors_together(const MemoryShape& shape, std::uint64_t value_bytes,
                                const SpmvPlan* on_device) {
   if (on_device == nullptr) return checked_mul(shape.num_vectors, shape.batch);
   if (on_device->kernel == KernelKind::tile_messages) return shape.num_vectors;
-  return checked_mul(shape.num_vectors, padded_vectors(shape.batch, value_bytes));
+  const bool is_padded = on_device->kernel == KernelKind::csr;
+  return checked_mul(shape.num_vectors, is_padded ? padded_vectors(shape.batch, value_bytes) : shape.batch);
 }
 
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/block_padding.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"

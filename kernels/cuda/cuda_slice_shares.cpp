@@ -10,7 +10,8 @@
 namespace tessera::cuda {
 namespace {
 
-/// A block that takes fewer steps spends its time on loading windows.
+/// In steps, as costs are: a block that takes fewer spends its time on loading windows. Costs that are lower
+/// all over ask for as much less here: with one round instead of two cnr-2000*16 took 10 % longer.
 constexpr double kStepsOfBlock = 4300, kMostRounds = 6;
 
 /// In steps of a warp: words of 32 rows.

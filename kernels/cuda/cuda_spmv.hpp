@@ -6,6 +6,7 @@
 #pragma once
 #include <vector>
 
+#include "kernels/block_padding.hpp"
 #include "kernels/csr_view.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
@@ -98,8 +99,10 @@ void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// where rows have elements. Behind the last of a.col_indices follow kSumLanes more columns.
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
-/// What spmv_block does for as many vectors of f32.
+/// Whether spmv_block in f32 goes by spmv_wide_block: more than kFewVectors, a multiple of what a thread
+/// reads.
 bool is_wide(unsigned num_vectors);
+/// spmv_block where is_wide(num_vectors); deal.num_runs > 0.
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors);
 

@@ -6,7 +6,7 @@
 namespace tessera::cuda {
 
 constexpr unsigned kBlockThreads = 256, kWarpThreads = 32;
-constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 13 to 16 % longer with 3 or 5
+constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 1 to 16 % longer with 3 or 5
 
 /// The rows of a run, or its chunk; positions count from the run's first element.
 class RunRows {

@@ -160,14 +160,14 @@ void measure(const std::string& name, bool only_planned) {
       {"edges", graph.num_edges},
       {"weighted", graph.weighted},
       {"copy_bytes_per_second", copy_rate()}};
-  const auto beside = [&](const std::string& which) {
+  const auto measure_cusparse = [&](const std::string& which) {
     const RenamedCsr csr = renamed(graph, order);
     line["cusparse_" + which + "_f32_ms"] = measure_vendor<float>(csr, order, y32);
     line["cusparse_" + which + "_f64_ms"] = measure_vendor<double>(csr, order, y64);
   };
-  beside("as_given");
+  measure_cusparse("as_given");
   std::stable_sort(order.begin(), order.end(), [&](VertexId u, VertexId v) { return out[u] > out[v]; });
-  beside("degree_order");
+  measure_cusparse("degree_order");
   line["forms"] = measure_forms<float>(graph, y32, only_planned, *comm);
   for (Json& form : measure_forms<double>(graph, y64, only_planned, *comm))
     line["forms"].push_back(std::move(form));

@@ -111,6 +111,14 @@ TEST(SliceShares, WarpsGetEvenPartsOfTheCosts) {
   EXPECT_EQ(slices_of_half({.rows = 3}), 100u);   // the same: 32 rows each
   EXPECT_EQ(slices_of_half({}), 115u);            // 100 + 15 * 5 = 35 * 5
   EXPECT_EQ(slices_of_half({.slice = 1, .rows = 2}), 100u);
+  for (int i = 0; i < 100; ++i)
+    pass.slices[static_cast<std::size_t>(i)] = {
+        .first_word = pass.slices[static_cast<std::size_t>(i)].first_word,
+        .num_words = 0,
+        .num_rows = 100};  // of one element: twice 64 at most
+  EXPECT_TRUE(is_single(pass.slices[0]));
+  EXPECT_EQ(slices_of_half({.single_rows = 1.25}), 100u);  // 100 * 2.5 = 50 * 5
+  EXPECT_EQ(slices_of_half({.single_rows = 1.875}), 83u);  // half of 375 + 250, by 3.75
 }
 
 TEST(SliceShares, WholeWindowsGoToTheBlockWithLeastToDo) {

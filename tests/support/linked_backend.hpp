@@ -123,6 +123,9 @@ class LinkedMatrix : public Matrix<S> {
         y[std::uint64_t{place} * num_vectors + i % num_vectors] = rows[i];
   }
   bool gains_from_blocks() const override { return !mixes_rows_; }
+  unsigned block_width(unsigned num_vectors) const override {
+    return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
+  }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
     begun_ = Buffer<double>(num_products_);

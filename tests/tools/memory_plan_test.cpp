@@ -71,6 +71,10 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
   // 8 bytes a row and an eighth an element for runs of rows, a sum of each vector for 256 elements
   EXPECT_EQ(block.matrix_bytes - one.matrix_bytes, 8'000'000u + 2'000'000u + 32 * 8 * 62'500u);
   EXPECT_EQ(plan_of({.batch = 25}).bytes(), plan_of({}).bytes());
+  // only CSR is padded
+  EXPECT_EQ(plan_of({.batch = 25}, KernelKind::tile_composite).exchange_bytes -
+                plan_of({}, KernelKind::tile_composite).exchange_bytes,
+            24 * sizeof(float) * 1'000'000u);
   const auto comm = make_single_rank();
   const auto on_host = [&](unsigned batch, const SpmvPlan* on_device) {
     return plan_memory(graph_of(1'000'000, 16'000'000), {.batch = batch}, Precision::f32, *comm, on_device)

@@ -1,4 +1,4 @@
-#include "kernels/csr_view.hpp"
+#include "kernels/block_padding.hpp"
 
 #include <gtest/gtest.h>
 

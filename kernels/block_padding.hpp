@@ -1,0 +1,22 @@
+// How wide blocks of vectors are made for products row by row on a GPU (kernels/cuda/cuda_spmv_csr_wide.cu),
+// which plans of time and memory have to know, too.
+#pragma once
+#include "kernels/base/types.hpp"
+
+namespace tessera {
+
+/// What a GPU reads at once for a thread, and a sector of its caches.
+inline constexpr unsigned kDeviceLoadBytes = 16, kDeviceSectorBytes = 32;
+/// Blocks of so many vectors stay as they are.
+inline constexpr unsigned kFewVectors = 16;
+
+/// Vectors, so many or some more, that a block of them is best made of on a GPU: many of f32 are padded, so
+/// that a thread reads inputs of several at once and those of every column begin where a sector does. In f64,
+/// and of fewer vectors, that took longer (docs/performance.md).
+constexpr std::uint64_t padded_vectors(std::uint64_t num_vectors, std::uint64_t value_bytes) {
+  constexpr std::uint64_t kOfSector = kDeviceSectorBytes / sizeof(float);
+  const bool stays = value_bytes != sizeof(float) || num_vectors <= kFewVectors;
+  return stays ? num_vectors : round_up(num_vectors, kOfSector);
+}
+
+}  // namespace tessera

@@ -85,6 +85,25 @@ TESSERA_HD inline std::uint64_t slice_word(const Slice& s, std::uint32_t row, st
   const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes;
   return s.first_word + std::uint64_t{first_row} * s.num_words + word * height + row - first_row;
 }
+/// Rows of a block, whose words lie together: but for the last block all have so many.
+TESSERA_HD inline std::uint32_t rows_of_block(const Slice& s) {
+  return is_single(s) ? 2 * kSliceLanes : kSliceLanes;
+}
+TESSERA_HD inline std::uint32_t blocks_of(const Slice& s) {
+  return is_joint(s) ? 1u : (s.num_rows + rows_of_block(s) - 1) / rows_of_block(s);
+}
+TESSERA_HD inline std::uint32_t words_of_block(const Slice& s) {
+  return kSliceLanes * (is_single(s) ? 1u : s.num_words);
+}
+/// Blocks [first, end) of a slice that is not joint, which are a slice of their own.
+TESSERA_HD inline Slice blocks_of_slice(const Slice& s, std::uint32_t first, std::uint32_t end) {
+  const std::uint32_t begin_row = first * rows_of_block(s), end_row = end * rows_of_block(s);
+  Slice part = s;
+  part.first_word += first * words_of_block(s);
+  part.first_out += begin_row;
+  part.num_rows = static_cast<std::uint16_t>((end_row < s.num_rows ? end_row : s.num_rows) - begin_row);
+  return part;
+}
 /// Half a word: 0 is the lower.
 struct ElementPlace {
   std::uint64_t word = 0;

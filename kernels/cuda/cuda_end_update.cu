@@ -11,11 +11,13 @@ namespace {
 /// The new score of the row whose sum is entry `place` of the product goes where its first message was.
 template <class S>
 struct ScoreStore {
+  using Place = std::uint32_t;
+  static constexpr bool kNeedsFirst = true;
   EndingUpdate update;
   VertexId restart_place;
   S* window;
   template <class T>
-  __device__ void operator()(std::uint32_t place, T sum, std::uint32_t first) const {
+  __device__ void operator()(Place place, T sum, std::uint32_t first) const {
     window[first] = score(static_cast<double>(sum), place == restart_place);
   }
   __device__ S score_without_links(std::uint32_t row) const { return score(0, row == update.restart_row); }
@@ -119,7 +121,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
 template <bool kSquares, unsigned kThreads, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
-  const std::size_t bytes = shared_bytes<kThreads, S>(shares.largest_window);
+  const std::size_t bytes =
+      shared_bytes<end_kernel<kSquares, kThreads, S>, kThreads, S>(shares.largest_window);
   allow_shared_bytes<end_kernel<kSquares, kThreads, S>>(bytes);
   launch_early(end_kernel<kSquares, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
 }

@@ -1,6 +1,5 @@
-// Deals the slices of a pass to the warps of a device: runs of slices of about equal cost. A block takes
-// whole windows, or, but for share_whole_windows, one of the equal parts of a window that is too much for it.
-// Host code.
+// Deals the slices of a pass to the warps of a device: runs of slices of about equal cost, which begin and
+// end at blocks of rows. Host code.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,25 +10,28 @@ namespace tessera::cuda {
 
 inline constexpr unsigned kMostWarps = 32;
 
-/// What one block does in one window: warp i takes the slices [first_slice[i], first_slice[i + 1]), whose
-/// words lie in [first_word[i], first_word[i + 1]).
+/// What one block does in one window: warp i takes the slices from block first_block[i] of first_slice[i] on,
+/// up to where warp i + 1 begins; first_word[i] is its first word.
 struct WindowShare {
   std::uint64_t first_slice[kMostWarps + 1] = {};
   std::uint64_t first_word[kMostWarps + 1] = {};
   std::uint64_t first_in = 0;  ///< of the window, as its size
   std::uint32_t size = 0;
   std::uint32_t window = 0;
+  std::uint8_t first_block[kMostWarps + 1] = {};
 };
 
-/// What the slices of a pass cost beside their words, in the time that a warp takes for a word of 32 rows.
+/// What a warp needs for the slices of a pass, in the time that it takes for a word of 32 rows.
 struct SliceCosts {
   double slice = 0;        ///< of any kind
-  double rows = 0;         ///< 32 rows of several words
-  double single_rows = 0;  ///< 64 rows of one element: their word, too
-  double joint_row = 0;
+  double word = 1;         ///< of up to 32 rows, whatever they are
+  double lanes = 0;        ///< beside it, of 32 rows; less in proportion of fewer, whose gathers meet less
+  double single_rows = 0;  ///< beside their word, 64 rows of one element
+  double joint_row = 0;    ///< beside the slice
 };
-/// Measured on an H200 (docs/performance.md).
-inline constexpr SliceCosts kTileCosts = {1.6, 0.1, 1.25, 1.5}, kBinCosts = {5.5, 0, 1.6, 0};
+/// Measured on an H200 (docs/performance.md): tiles of elements of 4 and of 8 bytes, bins.
+inline constexpr SliceCosts kTileCosts = {1.05, 0.5, 0.5, 0.35, 0.65},
+                            kWideTileCosts = {0.45, 0.28, 0.72, 0.6, 0.25}, kBinCosts = {5.5, 1, 0, 0.6, 0};
 
 /// What dealing needs of a pass, in host memory: windows [first_window, end_window) of all.
 struct PassOutline {
@@ -47,8 +49,9 @@ struct BlockShares {
   std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(first_of_block.size() - 1); }
 };
 
-/// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Large matrices get several rounds
-/// of blocks, because a cost is only an estimate. input_bytes: sizeof an element of the window.
+/// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Where there is much to do, blocks
+/// come in several rounds, each of less than the one before, because a cost is only an estimate: the later
+/// ones even out what the first took too long for. input_bytes: sizeof an element of the window.
 BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes);
 

@@ -12,20 +12,22 @@ namespace {
 /// Where a pass puts its sums: messages as S, the product as double.
 template <class Out>
 struct Sums {
+  using Place = std::uint64_t;
+  static constexpr bool kNeedsFirst = false;
   Out* out;
   template <class T>
-  __device__ void operator()(std::uint64_t place, T sum, std::uint32_t) const {
+  __device__ void operator()(Place place, T sum, std::uint32_t) const {
     __stcs(out + place, static_cast<Out>(sum));
   }
 };
 
 /// One vector of a product's block.
 struct BlockSums {
+  using Place = std::uint64_t;
+  static constexpr bool kNeedsFirst = false;
   double* out;
   unsigned num_vectors;
-  __device__ void operator()(std::uint64_t place, double sum, std::uint32_t) const {
-    out[place * num_vectors] = sum;
-  }
+  __device__ void operator()(Place place, double sum, std::uint32_t) const { out[place * num_vectors] = sum; }
 };
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
@@ -47,7 +49,8 @@ __global__ void take_kernel(const S* block, unsigned num_vectors, std::uint64_t 
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
 void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& store) {
-  const std::size_t bytes = shared_bytes<kThreads, S>(shares.largest_window);
+  const std::size_t bytes =
+      shared_bytes<run_shares<kWeighted, kThreads, S, Store>, kThreads, S>(shares.largest_window);
   allow_shared_bytes<run_shares<kWeighted, kThreads, S, Store>>(bytes);
   launch_early(run_shares<kWeighted, kThreads, S, Store>, shares.num_blocks, kThreads, bytes, args, store);
 }

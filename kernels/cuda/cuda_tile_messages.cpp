@@ -87,7 +87,8 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
         matrix_(std::move(matrix)),
         num_multiprocessors_(num_multiprocessors) {
-    const HostOutline tiles(matrix_.tiles, kTileCosts), bins(matrix_.bins, kBinCosts);
+    const HostOutline tiles(matrix_.tiles, sizeof(S) == 4 ? kTileCosts : kWideTileCosts),
+        bins(matrix_.bins, kBinCosts);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {

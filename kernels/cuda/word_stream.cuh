@@ -5,18 +5,28 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/shared_address.cuh"
+
 namespace tessera::cuda {
 
 inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingWords = kPieceWords * kRingPieces;
+inline constexpr unsigned kRingBytes = 4 * kRingWords;
 
-/// All lanes of a warp call alike. `ring`: kRingWords words of shared memory of this warp, 16-byte aligned.
+/// All lanes of a warp call alike. `ring`: kRingBytes of shared memory of this warp, from a multiple of as
+/// many on.
 class WordStream {
  public:
   /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
   /// this thread has started to copy is still on its way then.
-  __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, std::uint32_t* ring,
+  __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, SharedAddress ring,
                         unsigned lane)
-      : next_(begin + 4 * lane), end_(end), ring_(ring), lane_(lane) {
+      : first_(begin + 4 * lane),
+        size_(static_cast<std::int32_t>(end - begin) - 4 * static_cast<std::int32_t>(lane)),
+        ring_(ring),
+        ring_of_lane_(ring | 16 * lane) {
+#ifdef FAR
+    far_ = lane % 8 == 0;
+#endif
     __pipeline_wait_prior(0);
     __syncwarp();
     fetch();
@@ -25,28 +35,36 @@ class WordStream {
   /// Makes the words [position, position + count), count <= kPieceWords, readable by at(). Positions count
   /// from `begin` and only grow; words before `position` are given up.
   __device__ void need(std::uint32_t position, std::uint32_t count) {
-    while (position + count > ready_) {
+    while (position + count + kAhead > static_cast<std::uint32_t>(fetched_)) {
       __pipeline_wait_prior(1);
       __syncwarp();  // the lanes' parts have arrived, and what is overwritten next has been read
-      ready_ += kPieceWords;
       fetch();
     }
   }
-  __device__ std::uint32_t at(std::uint32_t position) const { return ring_[position % kRingWords]; }
-
- private:
-  __device__ void fetch() {
-    if (next_ < end_) __pipeline_memcpy_async(ring_ + fetched_ % kRingWords + 4 * lane_, next_, 16);
-    __pipeline_commit();
-    next_ += kPieceWords;
-    fetched_ += kPieceWords;
+  __device__ std::uint32_t at(std::uint32_t position) const {
+    return load_word(ring_ | (4 * position & (kRingBytes - 1)));
   }
 
-  const std::uint32_t* next_;
-  const std::uint32_t* end_;
-  std::uint32_t* ring_;
-  unsigned lane_;
-  std::uint32_t fetched_ = 0, ready_ = 0;
+ private:
+  static constexpr std::uint32_t kAhead = 2 * kPieceWords;
+  __device__ void fetch() {
+    if (fetched_ < size_)
+      start_copy(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),
+                 first_ + fetched_);
+#ifdef FAR
+    if (far_ && fetched_ + FAR < size_)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(first_ + fetched_ + FAR));
+#endif
+    __pipeline_commit();
+    fetched_ += static_cast<std::int32_t>(kPieceWords);
+  }
+
+  const std::uint32_t* first_;  // of this lane
+  std::int32_t size_, fetched_ = 0;
+#ifdef FAR
+  bool far_;
+#endif
+  SharedAddress ring_, ring_of_lane_;
 };
 
 }  // namespace tessera::cuda

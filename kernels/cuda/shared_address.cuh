@@ -1,0 +1,37 @@
+// Shared memory by its 32-bit address: the compiler works the address of an array out anew before every use,
+// which takes longer than the use.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+using SharedAddress = std::uint32_t;
+
+/// All lanes of a warp call with the same pointer; what a shuffle gives is not worked out anew.
+__device__ inline SharedAddress shared_address(const void* pointer) {
+  return __shfl_sync(0xffffffffu, static_cast<SharedAddress>(__cvta_generic_to_shared(pointer)), 0);
+}
+
+/// What other threads or copies write meanwhile is read where this stands in the program.
+__device__ inline std::uint32_t load_word(SharedAddress address) {
+  std::uint32_t word;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+  return word;
+}
+
+/// The same of what does not change between two barriers.
+__device__ inline void load_constant(SharedAddress address, float& value) {
+  asm("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
+}
+__device__ inline void load_constant(SharedAddress address, double& value) {
+  asm("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address));
+}
+
+/// Starts a copy of 16 bytes.
+__device__ inline void start_copy(SharedAddress to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+}  // namespace tessera::cuda

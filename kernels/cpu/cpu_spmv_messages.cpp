@@ -39,7 +39,8 @@ struct Row {
     if (is_single(slice))
       return pass.values != nullptr ? product(0) : static_cast<double>(input(element_place(slice, row, 0)));
     const std::uint32_t num_words = elements_of(slice) / 2, num_lanes = is_joint(slice) ? kSliceLanes : 1;
-    double lanes[kSliceLanes] = {};
+    double lanes[kSliceLanes];  // -0.0: what is added to it stays as it is
+    std::fill(std::begin(lanes), std::end(lanes), -0.0);
     for (std::uint32_t word = 0; word < num_words; ++word) lanes[word % num_lanes] += pair(word);
     for (std::uint32_t distance = 1; distance < num_lanes; distance *= 2)
       for (std::uint32_t lane = 0; lane < num_lanes; lane += 2 * distance)

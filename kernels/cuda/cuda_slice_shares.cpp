@@ -27,7 +27,7 @@ double cost_of(const Slice& s, const SliceCosts& costs) {
   return costs.slice + blocks_of(s) * (costs.word * words + more) + lanes;
 }
 
-constexpr double kStepBytes = 256;  // what moves in the time of a step
+constexpr double kStepBytes = 128;  // what moves in the time of a step
 /// Of loading a window, in steps.
 double cost_of(const Window& window, std::uint32_t input_bytes) {
   return window.size * input_bytes / kStepBytes;
@@ -53,8 +53,8 @@ class Dealer {
     }
   }
 
-  /// Runs of slices to block after block; a block of round r costs parts[r] * scale at most, if a slice and
-  /// its window cost no more. Each round has `at_once` blocks, the last the rest.
+  /// Runs of slices to block after block; a block of round r costs about parts[r] * scale at most, if a slice
+  /// and its window cost no more. Each round has `at_once` blocks, the last the rest.
   BlockShares deal(double scale, std::span<const double> parts, std::uint32_t at_once) const {
     constexpr double kLeastPart = 0.125;  // of a block's cost: a smaller rest of it stays idle
     BlockShares result;
@@ -66,7 +66,7 @@ class Dealer {
     };
     for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w) {
       const std::uint64_t end = pass_.windows[w + 1].first_slice;
-      const double load = cost_of(pass_.windows[w], input_bytes_);
+      const double load = load_of(w);
       for (std::uint64_t from = pass_.windows[w].first_slice; from < end;) {
         const std::size_t round = std::min<std::size_t>(parts.size() - 1, result.num_blocks() / at_once);
         const double most = scale * parts[round], least = most * kLeastPart, rest = cost(from, end);
@@ -84,7 +84,7 @@ class Dealer {
         from = to;
       }
     }
-    if (done > 0) end_block();
+    if (result.first_of_block.back() < result.shares.size()) end_block();
     return result;
   }
 
@@ -127,7 +127,7 @@ class Dealer {
   double total() const {
     double sum = cost_before_.back();
     for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w)
-      sum += cost_of(pass_.windows[w], input_bytes_);
+      if (pass_.windows[w].first_slice < pass_.windows[w + 1].first_slice) sum += load_of(w);
     return sum;
   }
 
@@ -185,6 +185,9 @@ class Dealer {
   }
   double cost_before(std::uint64_t slice) const { return cost_before_[slice - first_slice_]; }
   double cost(std::uint64_t first, std::uint64_t end) const { return cost_before(end) - cost_before(first); }
+  /// Of a window that is one of few of its block: as measured. (With all of its bytes small windows are given
+  /// too many slices.)
+  double load_of(std::uint64_t window) const { return 0.5 * cost_of(pass_.windows[window], input_bytes_); }
   /// What all warps of a share of this window wait for, if one of them has its largest block of rows.
   double slowest_warp(std::uint64_t window) const {
     return num_warps_ * largest_blocks_[window - pass_.first_window];

@@ -11,7 +11,7 @@ namespace tessera::cuda {
 inline constexpr unsigned kMostWarps = 32;
 
 /// What one block does in one window: warp i takes the slices from block first_block[i] of first_slice[i] on,
-/// up to where warp i + 1 begins; first_word[i] is its first word.
+/// up to where warp i + 1 begins; its words lie in [first_word[i], first_word[i + 1]).
 struct WindowShare {
   std::uint64_t first_slice[kMostWarps + 1] = {};
   std::uint64_t first_word[kMostWarps + 1] = {};
@@ -19,6 +19,29 @@ struct WindowShare {
   std::uint32_t size = 0;
   std::uint32_t window = 0;
   std::uint8_t first_block[kMostWarps + 1] = {};
+};
+
+/// The slices of one warp in a share: the first from its first block on, the last up to end_block, if that is
+/// not 0.
+struct WarpSlices {
+  std::uint64_t first, end, first_word;
+  std::uint32_t first_block, end_block;
+
+  TESSERA_HD WarpSlices(const WindowShare& share, unsigned warp)
+      : first(share.first_slice[warp]),
+        first_word(share.first_word[warp]),
+        first_block(share.first_block[warp]),
+        end_block(share.first_block[warp + 1]) {
+    end = share.first_slice[warp + 1];
+    if (end_block > (end == first ? first_block : 0)) ++end;
+  }
+  /// What of slice i, one of [first, end), is this warp's.
+  TESSERA_HD Slice part_of(Slice slice, std::uint64_t i) const {
+    const bool cut_begin = i == first && first_block > 0, cut_end = i + 1 == end && end_block > 0;
+    if (cut_begin || cut_end)
+      slice = blocks_of_slice(slice, cut_begin ? first_block : 0, cut_end ? end_block : blocks_of(slice));
+    return slice;
+  }
 };
 
 /// What a warp needs for the slices of a pass, in the time that it takes for a word of 32 rows.

@@ -48,8 +48,8 @@ struct SliceShares {
   std::uint32_t largest_window = 0;
 };
 
-/// Elements of a window that fits in shared memory beside the rings of 1,024 threads; with the zero, a
-/// multiple of 16 bytes.
+/// Elements of a window that fits in shared memory beside the rings of 1,024 threads and what aligns them;
+/// with the zero, a multiple of 16 bytes.
 template <class S>
 constexpr std::uint32_t window_elements() {
   return 160 * 1024 / sizeof(S) - 1;

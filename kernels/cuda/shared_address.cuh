@@ -21,7 +21,8 @@ __device__ inline std::uint32_t load_word(SharedAddress address) {
   return word;
 }
 
-/// The same of what does not change between two barriers.
+/// The same of what nobody changes that this thread does not wait for otherwise: the compiler may move these
+/// loads. In a window one row alone reads what its sum overwrites.
 __device__ inline void load_constant(SharedAddress address, float& value) {
   asm("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
 }

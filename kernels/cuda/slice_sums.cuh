@@ -50,32 +50,15 @@ __device__ inline void prefetch(const void* address) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
 }
 
-/// The slices of one warp in a share: from its first block on, up to that where the next warp begins.
-struct WarpSlices {
-  std::uint64_t first, end, first_word;
-  std::uint32_t first_block, end_block;  ///< of the first and of the last slice; 0 as an end: all
-
-  __device__ WarpSlices(const WindowShare& share, unsigned warp)
-      : first(share.first_slice[warp]),
-        first_word(share.first_word[warp]),
-        first_block(share.first_block[warp]),
-        end_block(share.first_block[warp + 1]) {
-    end = share.first_slice[warp + 1];
-    if (end_block > (end == first ? first_block : 0)) ++end;
-  }
-
-  /// That of each lane, of those from `base` on.
-  __device__ Slice load(const Slice* slices, std::uint64_t base, unsigned lane) const {
-    Slice mine{};
-    const std::uint64_t i = base + lane;
-    if (i < end) mine = slices[i];
-    if (lane % 8 == 0 && i + kWarp < end) prefetch(slices + i + kWarp);
-    const bool cut_begin = i == first && first_block > 0, cut_end = i + 1 == end && end_block > 0;
-    if (cut_begin || cut_end)
-      mine = blocks_of_slice(mine, cut_begin ? first_block : 0, cut_end ? end_block : blocks_of(mine));
-    return mine;
-  }
-};
+/// The slice of each lane, of those from `base` on.
+__device__ inline Slice load_slice(const Slice* slices, const WarpSlices& own, std::uint64_t base,
+                                   unsigned lane) {
+  Slice mine{};
+  const std::uint64_t i = base + lane;
+  if (i < own.end) mine = slices[i];
+  if (lane % 8 == 0 && i + kWarp < own.end) prefetch(slices + i + kWarp);
+  return own.part_of(mine, i);
+}
 
 __device__ inline Slice slice_of_lane(const Slice& mine, unsigned lane) {
   Slice s;
@@ -93,7 +76,7 @@ template <class Work>
 __device__ void add_slices(Work& work, const Slice* slices, const WarpSlices& own, unsigned lane,
                            Slice mine) {
   for (std::uint64_t base = own.first; base < own.end; base += kWarp) {
-    if (base > own.first) mine = own.load(slices, base, lane);
+    if (base > own.first) mine = load_slice(slices, own, base, lane);
     const auto count = static_cast<unsigned>(min(std::uint64_t{kWarp}, own.end - base));
     const auto position = static_cast<std::uint32_t>(mine.first_word - own.first_word);
     for (unsigned j = 0; j < count; ++j)
@@ -139,7 +122,7 @@ __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_
   const WarpSlices own(share, warp);
   WordStream stream(pass.words + own.first_word, pass.words + share.first_word[warp + 1],
                     shared_address(first_ring(shared) + warp * kRingBytes), lane);
-  const Slice mine = own.load(pass.slices, own.first, lane);
+  const Slice mine = load_slice(pass.slices, own, own.first, lane);
   if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
     prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
   if (i == first_share) wait_for_kernels_before();

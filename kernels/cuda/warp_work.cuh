@@ -65,7 +65,8 @@ class WarpWork {
 
  private:
   using Place = typename Store::Place;
-  /// Blocks of one word a row. Values come from global memory: more must be on their way.
+  /// Blocks of rows of one word, or of one element. Values come from global memory: more must be on their
+  /// way.
   static constexpr unsigned kBlocksAtOnce = kWeighted ? 4 : 2;
 
   __device__ S input(std::uint32_t offset) const {
@@ -88,7 +89,8 @@ class WarpWork {
     }
   }
 
-  /// Before a store: where it may go to the window, idle lanes have read what the last row's overwrites.
+  /// Before a store that may go to the window: idle lanes have read what the last row's overwrites, though
+  /// nobody uses what they read. Other loads need not wait: one row alone reads what its sum overwrites.
   __device__ void wait_for_idle_lanes() const {
     if constexpr (Store::kNeedsFirst) __syncwarp();
   }
@@ -158,7 +160,7 @@ class WarpWork {
                                  std::uint32_t& first) {
     constexpr unsigned kUnroll = 4;
     const std::uint32_t own = min(lane_, height - 1);
-    double sum = 0;
+    double sum = -0.0;  // what is added to it stays as it is
     bool is_first = true;
     const auto take_first = [&](std::uint32_t word) {
       if (is_first) first = word & 0xffffu;

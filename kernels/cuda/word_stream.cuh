@@ -24,9 +24,6 @@ class WordStream {
         size_(static_cast<std::int32_t>(end - begin) - 4 * static_cast<std::int32_t>(lane)),
         ring_(ring),
         ring_of_lane_(ring | 16 * lane) {
-#ifdef FAR
-    far_ = lane % 8 == 0;
-#endif
     __pipeline_wait_prior(0);
     __syncwarp();
     fetch();
@@ -51,19 +48,12 @@ class WordStream {
     if (fetched_ < size_)
       start_copy(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),
                  first_ + fetched_);
-#ifdef FAR
-    if (far_ && fetched_ + FAR < size_)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(first_ + fetched_ + FAR));
-#endif
     __pipeline_commit();
     fetched_ += static_cast<std::int32_t>(kPieceWords);
   }
 
   const std::uint32_t* first_;  // of this lane
   std::int32_t size_, fetched_ = 0;
-#ifdef FAR
-  bool far_;
-#endif
   SharedAddress ring_, ring_of_lane_;
 };
 

@@ -112,9 +112,8 @@ struct ElementPlace {
 /// Where element k of a row lies.
 TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t row, std::uint32_t k) {
   if (!is_single(s)) return {slice_word(s, row, k / 2), k % 2};
-  constexpr std::uint32_t kBlock = 2 * kSliceLanes;
-  const std::uint32_t first_row = row / kBlock * kBlock, left = s.num_rows - first_row;
-  const std::uint32_t height = left < kBlock ? (left + 1) / 2 : kSliceLanes, r = row - first_row;
+  const std::uint32_t first_row = row / rows_of_block(s) * rows_of_block(s), left = s.num_rows - first_row;
+  const std::uint32_t height = left < rows_of_block(s) ? (left + 1) / 2 : kSliceLanes, r = row - first_row;
   return {s.first_word + first_row / 2 + r % height, r / height};
 }
 /// The element at a place among the slice's words, as element_place puts it there; its row is past the last,
@@ -125,11 +124,9 @@ struct SliceElement {
 TESSERA_HD inline SliceElement element_at(const Slice& s, const ElementPlace& place) {
   const auto word = static_cast<std::uint32_t>(place.word - s.first_word);
   if (is_joint(s)) return {0, 2 * word + place.half};
-  const std::uint32_t block_rows = is_single(s) ? 2 * kSliceLanes : kSliceLanes;
-  const std::uint32_t block = word / (is_single(s) ? kSliceLanes : kSliceLanes * s.num_words);
-  const std::uint32_t first_row = block * block_rows, left = s.num_rows - first_row;
+  const std::uint32_t first_row = word / words_of_block(s) * rows_of_block(s), left = s.num_rows - first_row;
   if (is_single(s)) {
-    const std::uint32_t height = left < block_rows ? (left + 1) / 2 : kSliceLanes;
+    const std::uint32_t height = left < rows_of_block(s) ? (left + 1) / 2 : kSliceLanes;
     return {first_row + word % kSliceLanes + place.half * height, 0};
   }
   const std::uint32_t height = left < kSliceLanes ? left : kSliceLanes,

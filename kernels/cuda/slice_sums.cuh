@@ -97,6 +97,8 @@ std::size_t shared_bytes(std::uint32_t largest_window) {
     TESSERA_CUDA_CALL(cudaFuncGetAttributes(&kernel, kKernel));
     return static_cast<std::size_t>(reserved) + kernel.sharedSizeBytes;
   }();
+  // The driver puts this memory right behind what it reserves and the kernel's static memory; were it not so,
+  // the window would end past the block's memory, which the hardware does not allow.
   const std::size_t padding = ceil_div<std::size_t>(before, kRingBytes) * kRingBytes - before;
   return padding + ring_bytes(kThreads) + (largest_window + std::size_t{1}) * sizeof(S);
 }

@@ -9,8 +9,7 @@
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingWords = kPieceWords * kRingPieces;
-inline constexpr unsigned kRingBytes = 4 * kRingWords;
+inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingBytes = 4 * kPieceWords * kRingPieces;
 
 /// All lanes of a warp call alike. `ring`: kRingBytes of shared memory of this warp, from a multiple of as
 /// many on.

@@ -80,8 +80,7 @@ template <bool kWeighted, unsigned kLanes, class S>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
     multiply_block(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
   let_next_kernel_begin();
-  const unsigned group = blockIdx.x * (kBlockThreads / kLanes) + threadIdx.x / kLanes,
-                 lane = threadIdx.x % kLanes;
+  const auto [group, lane] = group_thread<kLanes>();
   if (group >= deal.num_runs) return wait_for_kernels_before();
   const GroupWork work(deal, group, y, num_vectors);
   for (unsigned q = lane; q < num_vectors; q += kLanes)

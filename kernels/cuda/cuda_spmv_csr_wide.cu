@@ -133,8 +133,7 @@ template <bool kWeighted>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
     multiply_wide(CsrView<float> a, RunView deal, const float* x, double* y, unsigned num_vectors) {
   let_next_kernel_begin();
-  const unsigned warp = blockIdx.x * (kBlockThreads / kWarpThreads) + threadIdx.x / kWarpThreads,
-                 lane = threadIdx.x % kWarpThreads;
+  const auto [warp, lane] = group_thread<kWarpThreads>();
   if (warp >= deal.num_runs) return wait_for_kernels_before();
   const GroupWork work(deal, warp, y, num_vectors);
   for (unsigned first = 0; first < num_vectors; first += kAtOnce) {

@@ -8,6 +8,15 @@ namespace tessera::cuda {
 constexpr unsigned kBlockThreads = 256, kWarpThreads = 32;
 constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 1 to 16 % longer with 3 or 5
 
+/// Groups of kLanes threads do a run each.
+struct GroupThread {
+  unsigned group, lane;
+};
+template <unsigned kLanes>
+__device__ inline GroupThread group_thread() {
+  return {blockIdx.x * (kBlockThreads / kLanes) + threadIdx.x / kLanes, threadIdx.x % kLanes};
+}
+
 /// The rows of a run, or its chunk; positions count from the run's first element.
 class RunRows {
  public:

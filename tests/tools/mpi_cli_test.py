@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,7 +30,10 @@ class MpiTest(ProgramTest):
         return [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
 
     def mpirun(self, ranks, code, *arguments, **options):
-        return self.expect(code, *arguments, env=ENVIRONMENT, launcher=self.launcher(ranks), **options)
+        # Several at once may not agree on who makes the folder of the user that they share otherwise.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as sessions:
+            return self.expect(code, *arguments, env=ENVIRONMENT | {"OMPI_MCA_orte_tmpdir_base": sessions},
+                               launcher=self.launcher(ranks), **options)
 
     def write_links(self):
         """A skewed graph with gaps, dangling nodes, loops, repeats and names as labels."""

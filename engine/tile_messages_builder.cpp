@@ -8,6 +8,7 @@
 #include "engine/row_pieces.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/slice_builder.hpp"
+#include "kernels/word_arrangement.hpp"
 
 namespace tessera {
 namespace {
@@ -201,6 +202,8 @@ class Builder {
             pass.values[2 * word + half] = pieces_.values16[message->first + k];
           }
       }
+      arrange_slice(slice, pass.windows[t].size, pass.words.data(),
+                    pass.values.empty() ? nullptr : pass.values.data());
       *out++ = slice;
     }
   }
@@ -255,6 +258,7 @@ class Builder {
             slice, r, count_of(*row), window.size, [&](std::uint32_t k) { return from[k]; },
             pass.words.data());
       }
+      arrange_slice<S>(slice, window.size, pass.words.data(), nullptr);
       *out++ = slice;
     }
     bin = {};

@@ -21,6 +21,8 @@ inline constexpr std::uint32_t kJointLength = 128;
 /// Rows of up to kShortWords words (pairs of elements) lie in slices of one width, kShortSliceRows at most;
 /// longer rows 32 to a slice, as wide as the longest. Two rows of one element share a word.
 inline constexpr std::uint32_t kShortWords = 4, kShortSliceRows = 256, kSingleSliceRows = 512;
+/// So many words of a lane are added as a tree of pairs, then trees in order.
+inline constexpr std::uint32_t kTreeWords = 4;
 /// Elements of one message; longer pieces send several. Doubled for rows of very many pieces.
 inline constexpr std::uint32_t kMessageElements = 1024;
 /// A row sends at most so many messages beyond one a tile.
@@ -51,7 +53,8 @@ inline constexpr std::uint32_t kPartAlignment = 4;
 
 /// One warp's task. A word is two 16-bit offsets that follow each other in a row.
 ///  - num_rows rows, a thread each. The two products of a word are added first (in S where all values are 1,
-///    else in double), and these pairs in order, in double.
+///    else in double), then, in double, the words k and k + 1 of four, these two sums, and the sums of four
+///    words after the other. Of three the first two are added first.
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
 ///  - num_words == 0: rows of one element. In a block of 64 of them (the last maybe smaller) the lower halves

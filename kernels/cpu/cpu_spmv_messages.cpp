@@ -35,13 +35,23 @@ struct Row {
     const S sum = input(element_place(slice, row, 2 * word)) + input(element_place(slice, row, 2 * word + 1));
     return static_cast<double>(sum);
   }
+  /// The words first, first + 1, ... of a lane, four of them or as many as there are.
+  double tree(std::uint32_t first, std::uint32_t lane, std::uint32_t num_lanes) const {
+    const auto word = [&](std::uint32_t k) { return pair((first + k) * num_lanes + lane); };
+    const std::uint32_t left = slice.num_words - first;
+    double sum = word(0);
+    if (left > 1) sum += word(1);
+    if (left > 2) sum += left > 3 ? word(2) + word(3) : word(2);
+    return sum;
+  }
   double sum() const {
     if (is_single(slice))
       return pass.values != nullptr ? product(0) : static_cast<double>(input(element_place(slice, row, 0)));
-    const std::uint32_t num_words = elements_of(slice) / 2, num_lanes = is_joint(slice) ? kSliceLanes : 1;
+    const std::uint32_t num_lanes = is_joint(slice) ? kSliceLanes : 1;
     double lanes[kSliceLanes];  // -0.0: what is added to it stays as it is
     std::fill(std::begin(lanes), std::end(lanes), -0.0);
-    for (std::uint32_t word = 0; word < num_words; ++word) lanes[word % num_lanes] += pair(word);
+    for (std::uint32_t lane = 0; lane < num_lanes; ++lane)
+      for (std::uint32_t k = 0; k < slice.num_words; k += kTreeWords) lanes[lane] += tree(k, lane, num_lanes);
     for (std::uint32_t distance = 1; distance < num_lanes; distance *= 2)
       for (std::uint32_t lane = 0; lane < num_lanes; lane += 2 * distance)
         lanes[lane] += lanes[lane + distance];

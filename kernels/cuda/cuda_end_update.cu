@@ -30,6 +30,7 @@ struct ScoreStore {
 template <class S>
 struct EndArgs {
   EndingBins<S> bins;
+  PassPolicies policies;
   const S* messages;
   EndingUpdate update;
   RankVectors<S> v;
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
   const PassArgs<S> pass{args.bins.bins, args.bins.shares.shares, args.bins.shares.first_of_block,
-                         args.messages};
+                         args.policies, args.messages};
   const std::uint32_t first_share = pass.first_of_block[blockIdx.x],
                       end_share = pass.first_of_block[blockIdx.x + 1];
   let_next_kernel_begin();
@@ -133,7 +134,7 @@ template <class S>
 void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingUpdate& update,
                      const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
                      const SumsOutbox& box) {
-  const EndArgs<S> args{bins, messages, update, vectors, bound, box};
+  const EndArgs<S> args{bins, policies_of(bins.shares.caching), messages, update, vectors, bound, box};
   const bool large = threads_for<S>(bins.shares.largest_window) == 1024;
   if (squares)
     large ? launch<true, 1024>(args) : launch<true, 512>(args);

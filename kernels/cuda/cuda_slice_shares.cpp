@@ -14,10 +14,12 @@ namespace {
 
 /// The parts of the work that rounds of blocks take, for one round or more.
 constexpr std::array<std::array<double, 4>, 4> kRounds = {
-    {{1}, {0.86, 0.14}, {0.76, 0.19, 0.05}, {0.55, 0.27, 0.13, 0.05}}};
+    {{1}, {0.86, 0.14}, {0.7, 0.22, 0.08}, {0.55, 0.27, 0.13, 0.05}}};
 /// From so many steps a block on, times the bytes of an input, a second round is worth the windows that it
 /// loads, a third, a fourth.
 constexpr std::array<double, 3> kStepsOfRounds = {80e3, 190e3, 440e3};
+/// From so many windows a block on, a second round loads few of them again.
+constexpr std::uint64_t kWindowsOfRounds = 4;
 
 /// In steps of a warp: words of 32 rows.
 double cost_of(const Slice& s, const SliceCosts& costs) {
@@ -124,6 +126,7 @@ class Dealer {
     return result;
   }
 
+  std::uint64_t num_windows() const { return pass_.end_window - pass_.first_window; }
   double total() const {
     double sum = cost_before_.back();
     for (std::uint64_t w = pass_.first_window; w < pass_.end_window; ++w)
@@ -215,8 +218,9 @@ BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, 
   const Dealer dealer(pass, num_warps, input_bytes);
   const std::uint32_t at_once = num_multiprocessors * (kMostWarps / num_warps);
   const double steps = dealer.total() / at_once * input_bytes;
-  const auto more =
+  auto more =
       static_cast<std::size_t>(std::ranges::count_if(kStepsOfRounds, [&](double s) { return steps >= s; }));
+  if (dealer.num_windows() >= kWindowsOfRounds * at_once) more = std::max(more, std::size_t{1});
   const std::span<const double> parts(kRounds[more].data(), more + 1);
   BlockShares result = dealer.deal(dealer.least_scale(parts, at_once), parts, at_once);
   for (WindowShare& share : result.shares) dealer.split_among_warps(share);

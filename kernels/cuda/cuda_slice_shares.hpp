@@ -53,8 +53,8 @@ struct SliceCosts {
   double joint_row = 0;    ///< beside the slice
 };
 /// Measured on an H200 (docs/performance.md): tiles of elements of 4 and of 8 bytes, bins.
-inline constexpr SliceCosts kTileCosts = {1.05, 0.5, 0.5, 0.35, 0.65},
-                            kWideTileCosts = {0.45, 0.28, 0.72, 0.6, 0.25}, kBinCosts = {5.5, 1, 0, 0.6, 0};
+inline constexpr SliceCosts kTileCosts = {1.5, 0.7, 0.3, 0.95, 0.7},
+                            kWideTileCosts = {0.6, 0.5, 0.5, 1, 0.35}, kBinCosts = {5.5, 1, 0, 0.6, 0};
 
 /// What dealing needs of a pass, in host memory: windows [first_window, end_window) of all.
 struct PassOutline {

@@ -15,9 +15,10 @@ struct Sums {
   using Place = std::uint64_t;
   static constexpr bool kNeedsFirst = false;
   Out* out;
+  CachePolicy policy;
   template <class T>
   __device__ void operator()(Place place, T sum, std::uint32_t) const {
-    __stcs(out + place, static_cast<Out>(sum));
+    tessera::cuda::store(out + place, static_cast<Out>(sum), policy);
   }
 };
 
@@ -31,7 +32,8 @@ struct BlockSums {
 };
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs<S> args, Store store) {
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    run_shares(const PassArgs<S> args, const Store store) {
   extern __shared__ __align__(16) unsigned char shared[];
   const std::uint32_t first_share = args.first_of_block[blockIdx.x],
                       end_share = args.first_of_block[blockIdx.x + 1];
@@ -58,7 +60,7 @@ void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& sto
 template <bool kWeighted, class S, class Store>
 void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* in, const Store& store) {
   if (shares.num_blocks == 0) return;
-  const PassArgs<S> args{pass, shares.shares, shares.first_of_block, in};
+  const PassArgs<S> args{pass, shares.shares, shares.first_of_block, policies_of(shares.caching), in};
   if (threads_for<S>(shares.largest_window) == 1024)
     launch<kWeighted, 1024>(args, shares, store);
   else
@@ -70,16 +72,16 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
 template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages) {
   if (tiles.values != nullptr)
-    run_pass<true>(tiles, shares, x, Sums<S>{messages});
+    run_pass<true>(tiles, shares, x, Sums<S>{messages, policies_of(shares.caching).sums});
   else
-    run_pass<false>(tiles, shares, x, Sums<S>{messages});
+    run_pass<false>(tiles, shares, x, Sums<S>{messages, policies_of(shares.caching).sums});
 }
 
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* product,
                   unsigned num_vectors, unsigned q) {
   if (num_vectors == 1)
-    run_pass<false>(bins, shares, messages, Sums<double>{product});
+    run_pass<false>(bins, shares, messages, Sums<double>{product, policies_of(shares.caching).sums});
   else
     run_pass<false>(bins, shares, messages, BlockSums{product + q, num_vectors});
 }

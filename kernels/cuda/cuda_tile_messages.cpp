@@ -20,20 +20,24 @@ namespace {
 template <class S>
 class DeviceShares {
  public:
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors) : DeviceShares(pass) {
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const PassCaching& caching)
+      : DeviceShares(pass, caching) {
     take(share_slices(pass, num_multiprocessors, num_warps(), sizeof(S)));
   }
   /// Of whole windows; each of their rows, which begin at first_rows, costs an update as much as moving
   /// kRowBytes: about twice what is moved.
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const std::uint32_t* first_rows)
-      : DeviceShares(pass) {
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const PassCaching& caching,
+               const std::uint32_t* first_rows)
+      : DeviceShares(pass, caching) {
     constexpr std::uint32_t kRowBytes = 10 * sizeof(S);
     take(share_whole_windows(pass, num_multiprocessors, num_warps(), sizeof(S), first_rows, kRowBytes));
   }
-  SliceShares view() const { return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_}; }
+  SliceShares view() const {
+    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_, caching_};
+  }
 
  private:
-  explicit DeviceShares(const PassOutline& pass) {
+  DeviceShares(const PassOutline& pass, const PassCaching& caching) : caching_(caching) {
     for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
       largest_window_ = std::max(largest_window_, pass.windows[w].size);
   }
@@ -47,12 +51,18 @@ class DeviceShares {
   Buffer<std::uint32_t> first_of_block_;
   std::uint32_t num_blocks_ = 0;
   std::uint32_t largest_window_ = 0;
+  PassCaching caching_;
 };
 
 template <class S>
 SlicePass<S> pass_on_device(const SlicePass<S>& host) {
   return {on_device(host.windows), on_device(host.slices), on_device(host.words),
           on_device(host.values),  on_device(host.parts),  host.num_parts};
+}
+
+template <class S>
+std::uint64_t streamed_bytes(const TileMessages<S>& matrix) {
+  return matrix.tiles.words.size_bytes() + matrix.tiles.values.size_bytes() + matrix.bins.words.size_bytes();
 }
 
 /// Windows and slices of a pass on the device, for dealing.
@@ -86,6 +96,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
                      std::shared_ptr<Exchange<S>> exchange)
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
         matrix_(std::move(matrix)),
+        caching_(caching_of_product(streamed_bytes(matrix_))),
         num_multiprocessors_(num_multiprocessors) {
     const HostOutline tiles(matrix_.tiles, sizeof(S) == 4 ? kTileCosts : kWideTileCosts),
         bins(matrix_.bins, kBinCosts);
@@ -96,10 +107,10 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
       tile_shares_.emplace_back(tiles.of(first, end),
-                                num_multiprocessors > busy ? num_multiprocessors - busy : 1);
+                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, caching_.tiles);
       first = end;
     }
-    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors);
+    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, caching_.bins);
   }
 
   RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
@@ -125,7 +136,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     constexpr std::uint64_t kFewRows = 65536, kBlocksShare = 4;
     if (rows.largest > std::max(kFewRows, kBlocksShare * matrix_.num_rows / num_multiprocessors_))
       return false;
-    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_,
+    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_, caching_.bins,
                            on_host(rows.first_rows).data());
     bin_rows_ = std::move(rows);
     can_end_ = true;
@@ -197,6 +208,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;
+  ProductCaching caching_;
   std::vector<DeviceShares<S>> tile_shares_;
   std::optional<DeviceShares<S>> bin_shares_;
   unsigned num_multiprocessors_;

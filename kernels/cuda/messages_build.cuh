@@ -215,6 +215,9 @@ struct MessagesBuild {
     };
     fill_words<Memory, S>(cut, elements_of, tile_pass_.words.data());
     if (value != nullptr) fill_values<Memory, S>(cut, elements_of, tile_pass_.values.data());
+    arrange_words<Memory, S>(
+        cut, [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; },
+        tile_pass_.words.data(), value == nullptr ? nullptr : tile_pass_.values.data());
   }
 
   /// Rows with messages, by bin, most messages first.
@@ -282,6 +285,9 @@ struct MessagesBuild {
           return {place + before[row[i]], nullptr, count[i], window[bin[s]].size};
         },
         bin_pass_.words.data());
+    arrange_words<Memory, S>(
+        cut, [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }, bin_pass_.words.data(),
+        nullptr);
   }
 
   static SlicePass<S> as_pass(PassVectors&& pass) {

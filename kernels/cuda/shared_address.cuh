@@ -30,9 +30,4 @@ __device__ inline void load_constant(SharedAddress address, double& value) {
   asm("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address));
 }
 
-/// Starts a copy of 16 bytes.
-__device__ inline void start_copy(SharedAddress to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-}
-
 }  // namespace tessera::cuda

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"
+#include "kernels/word_arrangement.hpp"
 
 namespace tessera::cuda {
 
@@ -144,6 +145,24 @@ void fill_words(const CutSlices<Memory>& cut, ElementsOf elements_of, std::uint3
         return offset(0) | offset(1) << 16;
       },
       [=] __host__ __device__(std::uint64_t word, std::uint32_t halves) { words[word] = halves; });
+}
+
+/// Arranges all words and, unless null, the values beside them. padding_of(slice): the offset that stands
+/// for 0.
+template <class Memory, class S, class PaddingOf>
+void arrange_words(const CutSlices<Memory>& cut, PaddingOf padding_of, std::uint32_t* words, S* values) {
+  const std::uint64_t num_slices = cut.slices.size();
+  const Slice* slice = cut.slices.data();
+  auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
+  std::uint64_t* first = ends.data();
+  Memory::each(num_slices,
+               [=] __host__ __device__(std::uint64_t s) { first[s + 1] = num_arrangements<S>(slice[s]); });
+  sum_up(ends);
+  const std::uint64_t num_parts = Memory::read(first + num_slices);
+  Memory::each(num_parts, [=] __host__ __device__(std::uint64_t i) {
+    const std::uint64_t s = last_not_above(first, num_slices + 1, i);
+    arrange_part(slice[s], static_cast<std::uint32_t>(i - first[s]), padding_of(s), words, values);
+  });
 }
 
 template <class S>

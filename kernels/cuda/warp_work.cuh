@@ -143,14 +143,20 @@ class WarpWork {
     last_short_blocks<kWords, kBlocks>(position, left, out);
   }
 
-  /// The first kWords words of this lane from `position` on, `step` apart; gives the first.
+  /// The first kWords words of this lane from `position` on, `step` apart, added as a tree; gives the first.
   template <unsigned kWords>
   __device__ std::uint32_t add_words(std::uint32_t position, std::uint32_t step, double& sum) {
     std::uint32_t words[kWords];
 #pragma unroll
     for (unsigned j = 0; j < kWords; ++j) words[j] = stream_.at(position + j * step);
+    double pairs[kWords];
 #pragma unroll
-    for (unsigned j = 0; j < kWords; ++j) sum += static_cast<double>(pair(words[j], position + j * step));
+    for (unsigned j = 0; j < kWords; ++j) pairs[j] = pair(words[j], position + j * step);
+#pragma unroll
+    for (unsigned distance = 1; distance < kWords; distance *= 2)
+#pragma unroll
+      for (unsigned j = 0; j + distance < kWords; j += 2 * distance) pairs[j] += pairs[j + distance];
+    sum += pairs[0];
     return words[0];
   }
 
@@ -158,7 +164,6 @@ class WarpWork {
   /// offset of its first element.
   __device__ double sum_of_block(std::uint32_t position, std::uint32_t height, std::uint32_t num_words,
                                  std::uint32_t& first) {
-    constexpr unsigned kUnroll = 4;
     const std::uint32_t own = min(lane_, height - 1);
     double sum = -0.0;  // what is added to it stays as it is
     bool is_first = true;
@@ -166,18 +171,20 @@ class WarpWork {
       if (is_first) first = word & 0xffffu;
       is_first = false;
     };
-    for (; num_words >= kUnroll; num_words -= kUnroll, position += kUnroll * height) {
-      stream_.need(position, kUnroll * height);
-      take_first(add_words<kUnroll>(position + own, height, sum));
+    static_assert(kTreeWords == 4);
+    for (; num_words >= kTreeWords; num_words -= kTreeWords, position += kTreeWords * height) {
+      stream_.need(position, kTreeWords * height);
+      take_first(add_words<kTreeWords>(position + own, height, sum));
     }
     if (num_words == 0) return sum;
     stream_.need(position, num_words * height);
     position += own;
-    if (num_words & 2) {
+    if (num_words == 3)
+      take_first(add_words<3>(position, height, sum));
+    else if (num_words == 2)
       take_first(add_words<2>(position, height, sum));
-      position += 2 * height;
-    }
-    if (num_words & 1) take_first(add_words<1>(position, height, sum));
+    else
+      take_first(add_words<1>(position, height, sum));
     return sum;
   }
   __device__ void rows(const Slice& s, std::uint32_t position) {

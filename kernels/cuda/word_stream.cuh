@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/shared_address.cuh"
+#include "kernels/cuda/cache_policy.cuh"
 
 namespace tessera::cuda {
 
@@ -18,11 +18,12 @@ class WordStream {
   /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
   /// this thread has started to copy is still on its way then.
   __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, SharedAddress ring,
-                        unsigned lane)
+                        unsigned lane, CachePolicy policy)
       : first_(begin + 4 * lane),
         size_(static_cast<std::int32_t>(end - begin) - 4 * static_cast<std::int32_t>(lane)),
         ring_(ring),
-        ring_of_lane_(ring | 16 * lane) {
+        ring_of_lane_(ring | 16 * lane),
+        policy_(policy) {
     __pipeline_wait_prior(0);
     __syncwarp();
     fetch();
@@ -46,7 +47,7 @@ class WordStream {
   __device__ void fetch() {
     if (fetched_ < size_)
       start_copy(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),
-                 first_ + fetched_);
+                 first_ + fetched_, policy_);
     __pipeline_commit();
     fetched_ += static_cast<std::int32_t>(kPieceWords);
   }
@@ -54,6 +55,7 @@ class WordStream {
   const std::uint32_t* first_;  // of this lane
   std::int32_t size_, fetched_ = 0;
   SharedAddress ring_, ring_of_lane_;
+  CachePolicy policy_;
 };
 
 }  // namespace tessera::cuda

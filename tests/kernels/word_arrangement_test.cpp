@@ -1,0 +1,188 @@
+// Arranging words of a slice: each row keeps its elements and its sum, bit for bit; gathers meet less.
+#include "kernels/word_arrangement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "kernels/slice_builder.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint32_t kPadding = 5000;  // of a window of so many columns
+
+/// A slice by itself, rows of random length up to its words filled with random offsets.
+template <class S>
+struct Filled {
+  Slice slice;
+  std::vector<std::uint32_t> words;
+  std::vector<S> values;
+
+  Filled(const Slice& shape, unsigned seed) : slice(shape) {
+    slice.first_word = kSliceAlignment;
+    const std::uint32_t most = elements_of(slice), least = is_joint(slice) ? kJointLength : 2 * most / 3;
+    std::mt19937 random(seed);
+    words.assign(slice.first_word + aligned_words(slice), 0xdeadbeef);
+    values.resize(2 * words.size());
+    for (S& value : values) value = static_cast<S>(random() % 1000003) / 977;
+    for (std::uint32_t row = 0; row < rows_of(slice); ++row) {
+      const std::uint32_t length = least + random() % (most - least + 1);
+      fill_slice_row(
+          slice, row, length, kPadding,
+          [&](std::uint32_t) { return static_cast<std::uint16_t>(random() % kPadding); }, words.data());
+    }
+  }
+  void arrange() { arrange_slice(slice, kPadding, words.data(), values.data()); }
+
+  std::uint64_t word_of(std::uint32_t row, std::uint32_t lane, std::uint32_t k) const {
+    return is_joint(slice) ? slice_word(slice, 0, k * kSliceLanes + lane) : slice_word(slice, row, k);
+  }
+  std::uint32_t num_lanes() const { return is_joint(slice) ? kSliceLanes : slice.num_rows; }
+  /// Elements of a lane, in the order in which they are gathered: offset and value.
+  std::vector<std::pair<std::uint32_t, S>> elements(std::uint32_t lane) const {
+    std::vector<std::pair<std::uint32_t, S>> result;
+    for (std::uint32_t k = 0; k < slice.num_words; ++k)
+      for (std::uint32_t half = 0; half < 2; ++half) {
+        const std::uint64_t word = word_of(lane, lane, k);
+        result.emplace_back(offset_at(words.data(), {word, half}), values[2 * word + half]);
+      }
+    return result;
+  }
+  /// Turns that the banks take for all gathers of the slice.
+  int turns() const {
+    int sum = 0;
+    for (std::uint32_t first = 0; first < num_lanes(); first += kBankLanes<S>)
+      for (std::uint32_t i = 0; i < 2 * slice.num_words; ++i) {
+        std::map<std::uint32_t, std::set<std::uint32_t>> asked;  // of each bank: offsets
+        for (std::uint32_t lane = first; lane < std::min(first + kBankLanes<S>, num_lanes()); ++lane) {
+          const std::uint32_t offset = elements(lane)[i].first;
+          asked[offset % kBankLanes<S>].insert(offset);
+        }
+        std::size_t most = 0;
+        for (const auto& [bank, offsets] : asked) most = std::max(most, offsets.size());
+        sum += static_cast<int>(most);
+      }
+    return sum;
+  }
+};
+
+/// A lane's sum as the form asks for it, written from its text.
+template <class S>
+double lane_sum(const std::vector<std::pair<std::uint32_t, S>>& elements) {
+  const auto pair = [&](std::size_t word) {
+    const auto& [low, low_value] = elements[2 * word];
+    const auto& [high, high_value] = elements[2 * word + 1];
+    return static_cast<double>(low_value) * (1.0 / (1 + low)) +
+           static_cast<double>(high_value) * (1.0 / (1 + high));
+  };
+  const std::size_t num_words = elements.size() / 2;
+  double sum = 0;
+  for (std::size_t word = 0; word < num_words; word += 4) {
+    const std::size_t left = num_words - word;
+    if (left == 1)
+      sum += pair(word);
+    else if (left == 2)
+      sum += pair(word) + pair(word + 1);
+    else if (left == 3)
+      sum += (pair(word) + pair(word + 1)) + pair(word + 2);
+    else
+      sum += (pair(word) + pair(word + 1)) + (pair(word + 2) + pair(word + 3));
+  }
+  return sum;
+}
+
+Slice shape_of(std::uint16_t num_words, std::uint16_t num_rows) {
+  return {.num_words = num_words, .num_rows = num_rows};
+}
+const Slice kShapes[] = {shape_of(1, 256), shape_of(2, 77), shape_of(3, 64),  shape_of(4, 31),
+                         shape_of(6, 32),  shape_of(15, 9), shape_of(63, 32), shape_of(2, 0),
+                         shape_of(5, 0),   shape_of(16, 0)};
+
+template <class S>
+class WordArrangement : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(WordArrangement, Precisions);
+
+TYPED_TEST(WordArrangement, LanesKeepTheirElementsWithTheirValues) {
+  for (const Slice& shape : kShapes) {
+    Filled<TypeParam> filled(shape, 1);
+    const Filled<TypeParam> before = filled;
+    filled.arrange();
+    for (std::uint32_t lane = 0; lane < filled.num_lanes(); ++lane) {
+      auto expected = before.elements(lane), found = filled.elements(lane);
+      std::sort(expected.begin(), expected.end());
+      std::sort(found.begin(), found.end());
+      ASSERT_EQ(found, expected) << shape.num_words << " words, lane " << lane;
+    }
+  }
+}
+
+TYPED_TEST(WordArrangement, SumsOfLanesKeepTheirBits) {
+  for (const Slice& shape : kShapes) {
+    Filled<TypeParam> filled(shape, 2);
+    const Filled<TypeParam> before = filled;
+    filled.arrange();
+    for (std::uint32_t lane = 0; lane < filled.num_lanes(); ++lane)
+      ASSERT_EQ(lane_sum(filled.elements(lane)), lane_sum(before.elements(lane))) << shape.num_words;
+  }
+}
+
+TYPED_TEST(WordArrangement, WhatLiesAroundTheSliceStays) {
+  for (const Slice& shape : kShapes) {
+    Filled<TypeParam> filled(shape, 3);
+    const Filled<TypeParam> before = filled;
+    filled.arrange();
+    const std::uint64_t end = filled.slice.first_word + words_of(filled.slice);
+    for (std::uint64_t word = 0; word < filled.words.size(); ++word) {
+      if (word >= filled.slice.first_word && word < end) continue;
+      ASSERT_EQ(filled.words[word], before.words[word]);
+      ASSERT_EQ(filled.values[2 * word], before.values[2 * word]);
+    }
+  }
+}
+
+TYPED_TEST(WordArrangement, PaddingIsNotARowsFirst) {
+  for (const Slice& shape : kShapes)
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      Filled<TypeParam> filled(shape, seed);
+      filled.arrange();
+      for (std::uint32_t row = 0; row < rows_of(filled.slice); ++row)
+        ASSERT_NE(offset_at(filled.words.data(), element_place(filled.slice, row, 0)), kPadding);
+    }
+}
+
+TYPED_TEST(WordArrangement, GathersMeetLess) {
+  for (const auto& [num_words, num_rows, most_percent] :
+       {std::tuple{63, 32, 75}, {16, 0, 75}, {4, 256, 80}, {2, 256, 86}, {1, 256, 92}}) {
+    Filled<TypeParam> filled(
+        shape_of(static_cast<std::uint16_t>(num_words), static_cast<std::uint16_t>(num_rows)), 4);
+    const int before = filled.turns();
+    filled.arrange();
+    EXPECT_LT(100 * filled.turns(), most_percent * before) << num_words << " words";
+  }
+}
+
+/// Two lanes, by hand: both elements of both lie in bank 0, and of 0 and 1; the second lane turns its word.
+TYPED_TEST(WordArrangement, TurnsAWordByHand) {
+  const Slice slice = shape_of(1, 2);
+  std::vector<std::uint32_t> words = {0u | 1u << 16, 32u | 33u << 16};
+  arrange_slice<TypeParam>(slice, kPadding, words.data(), nullptr);
+  EXPECT_EQ(words[0], 0u | 1u << 16);
+  EXPECT_EQ(words[1], 33u | 32u << 16);
+}
+
+TYPED_TEST(WordArrangement, RowsOfOneElementStay) {
+  std::vector<std::uint32_t> words(128, 7u | 39u << 16);
+  const std::vector<std::uint32_t> before = words;
+  arrange_slice<TypeParam>(shape_of(0, 256), kPadding, words.data(), nullptr);
+  EXPECT_EQ(words, before);
+}
+
+}  // namespace
+}  // namespace tessera

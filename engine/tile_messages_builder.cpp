@@ -1,7 +1,6 @@
 #include "engine/tile_messages_builder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <string>
 
@@ -21,8 +20,8 @@ struct Cell {
   std::uint64_t first_message = 0;
 };
 
-/// Messages of a tile: by bin, longest first, rows ascending among equals, those of one element as they are
-/// spread over banks. Message = RowPiece: what one row has in the tile, or a part of it.
+/// Messages of a tile: by bin, longest first, rows ascending among equals. Message = RowPiece: what one row
+/// has in the tile, or a part of it.
 struct TileCells {
   std::vector<RowPiece> messages;
   std::vector<Cell> cells;
@@ -132,25 +131,8 @@ class Builder {
       std::stable_sort(messages.begin() + static_cast<std::ptrdiff_t>(first),
                        messages.begin() + static_cast<std::ptrdiff_t>(end),
                        [](const RowPiece& a, const RowPiece& b) { return a.length > b.length; });
-      spread_singles(std::span(messages).subspan(first, end - first));
       cells.push_back({.bin = bin, .first = first, .count = end - first});
       first = end;
-    }
-  }
-
-  /// Rows of one element of a cell, slice by slice.
-  void spread_singles(std::span<RowPiece> cell) const {
-    const auto of_one = [](const RowPiece& message) { return message.length == 1; };
-    auto first = static_cast<std::size_t>(std::ranges::find_if(cell, of_one) - cell.begin());
-    std::array<RowPiece, kSingleSliceRows> rows;
-    while (first < cell.size()) {
-      const auto slice = cell.subspan(first, std::min<std::size_t>(kSingleSliceRows, cell.size() - first));
-      std::ranges::copy(slice, rows.begin());
-      spread_single_rows<S>(
-          static_cast<std::uint32_t>(slice.size()),
-          [&](std::uint32_t row) { return pieces_.offsets16[rows[row].first]; },
-          [&](std::uint32_t row, std::uint32_t place) { slice[place] = rows[row]; });
-      first += slice.size();
     }
   }
 

@@ -9,8 +9,9 @@
 
 namespace tessera {
 
-/// Slices start at a multiple of this many words: 16 bytes, of which a warp's stream begins at a multiple.
-inline constexpr std::uint64_t kSliceAlignment = 4;
+/// Slices start at a multiple of this many words (32 bytes, what a device reads at once: with 16 products
+/// take 4 to 13 % longer).
+inline constexpr std::uint64_t kSliceAlignment = 8;
 
 TESSERA_HD inline std::uint64_t aligned_words(const Slice& s) {
   return (words_of(s) + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;

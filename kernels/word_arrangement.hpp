@@ -2,7 +2,7 @@
 // shared memory has banks, each of which serves one word at a time, so that a gather lasts as long as the
 // bank that most of its lanes ask. A lane's sum stays the same, bit for bit, where the two sides of an
 // addition change places: of the 128 orders that this leaves for four words, each lane takes the one whose
-// gathers meet the lanes before it least. Rows of one element may come in any order. Not in the paper.
+// gathers meet the lanes before it least. Not in the paper.
 #pragma once
 #include "kernels/tile_messages_view.hpp"
 
@@ -160,24 +160,6 @@ TESSERA_HD inline void arrange_part(const Slice& s, std::uint32_t part, std::uin
     order.apply(moved);
     for (unsigned k = 0; k < num_words; ++k)
       for (unsigned half = 0; half < 2; ++half) values[2 * word_at(k) + half] = moved[2 * k + half];
-  }
-}
-
-/// The order of a slice's rows of one element, whose sums add nothing: first one row of each bank, then a
-/// second of each, ... offset_of(row): of its element. Calls take(row, place) for all rows, ascending.
-template <class S, class OffsetOf, class Take>
-TESSERA_HD void spread_single_rows(std::uint32_t num_rows, const OffsetOf& offset_of, const Take& take) {
-  constexpr std::uint32_t kBanks = kBankLanes<S>;
-  std::uint16_t all[kBanks] = {}, before[kBanks] = {};
-  for (std::uint32_t row = 0; row < num_rows; ++row) ++all[offset_of(row) % kBanks];
-  for (std::uint32_t row = 0; row < num_rows; ++row) {
-    const std::uint32_t bank = offset_of(row) % kBanks, turn = before[bank]++;
-    std::uint32_t place = 0;
-    for (std::uint32_t b = 0; b < kBanks; ++b) {
-      const std::uint32_t turns = turn + (b < bank ? 1u : 0u);  // of this bank before the row
-      place += all[b] < turns ? all[b] : turns;
-    }
-    take(row, place);
   }
 }
 

@@ -1,34 +1,16 @@
-// How long what the passes of tile-messages touch is to stay in the cache of the whole device (L2). Measured
-// on an H200 (docs/performance.md): messages that stay, or part of them, need not come back from memory.
+// Whether the messages of a product stay in the cache of the whole device (L2) between its passes. Measured
+// on an H200 (docs/performance.md).
 #pragma once
 #include <cstdint>
 
 namespace tessera::cuda {
 
-enum class CacheUse : std::uint8_t {
-  as_usual,
-  once,  ///< the first to make room
-  keep,  ///< the last
-};
-
-/// Of one pass.
-struct PassCaching {
-  CacheUse words = CacheUse::as_usual;
-  CacheUse window = CacheUse::as_usual;
-  CacheUse sums = CacheUse::once;
-};
-struct ProductCaching {
-  PassCaching tiles, bins;
-};
-
-/// streamed_bytes: of words and values of both passes.
-constexpr ProductCaching caching_of_product(std::uint64_t streamed_bytes) {
+/// streamed_bytes: of the words of both passes, which are marked to make room first then.
+constexpr bool keeps_messages(std::uint64_t streamed_bytes, std::uint64_t message_bytes) {
   constexpr std::uint64_t kMegabyte = 1'000'000;
-  if (streamed_bytes < 24 * kMegabyte) return {};  // all of it stays anyway
-  // More words than this took 5 to 8 % longer when they made room first.
-  const CacheUse words = streamed_bytes <= 190 * kMegabyte ? CacheUse::once : CacheUse::as_usual;
-  return {.tiles = {.words = words, .sums = CacheUse::keep},
-          .bins = {.words = words, .window = CacheUse::once}};
+  // Of fewer words, all stays anyway. Of more, steps took 5 to 8 % longer with words that make room first.
+  return streamed_bytes >= 24 * kMegabyte && streamed_bytes <= 190 * kMegabyte &&
+         message_bytes <= 40 * kMegabyte;
 }
 
 }  // namespace tessera::cuda

@@ -9,10 +9,10 @@ namespace tessera::cuda {
 namespace {
 
 /// The new score of the row whose sum is entry `place` of the product goes where its first message was.
-template <class S>
+template <class S, bool kKeeps>
 struct ScoreStore {
   using Place = std::uint32_t;
-  static constexpr bool kNeedsFirst = true;
+  static constexpr bool kNeedsFirst = true, kReadsMessages = true, kKeepsMessages = kKeeps;
   EndingUpdate update;
   VertexId restart_place;
   S* window;
@@ -30,7 +30,6 @@ struct ScoreStore {
 template <class S>
 struct EndArgs {
   EndingBins<S> bins;
-  PassPolicies policies;
   const S* messages;
   EndingUpdate update;
   RankVectors<S> v;
@@ -59,9 +58,9 @@ struct RowBefore {
 
 /// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages,
 /// else all threads of the block call.
-template <bool kSquares, class S>
-__device__ void update_rows(const EndArgs<S>& args, const ScoreStore<S>& store, std::uint32_t row,
-                            std::uint32_t end, std::uint32_t step, const S* window, WarpSums& all) {
+template <bool kSquares, class S, class Store>
+__device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
+                            std::uint32_t step, const S* window, WarpSums& all) {
   constexpr unsigned kRows = 2;  // more would take registers from the slices
   const RankVectors<S>& v = args.v;
   ThreadSums sums;
@@ -91,17 +90,18 @@ __device__ void update_rows(const EndArgs<S>& args, const ScoreStore<S>& store, 
   all.take(sums, args.bound);
 }
 
-template <bool kSquares, unsigned kThreads, class S>
+template <bool kSquares, bool kKeeps, unsigned kThreads, class S>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
   const PassArgs<S> pass{args.bins.bins, args.bins.shares.shares, args.bins.shares.first_of_block,
-                         args.policies, args.messages};
+                         args.messages};
   const std::uint32_t first_share = pass.first_of_block[blockIdx.x],
                       end_share = pass.first_of_block[blockIdx.x + 1];
   let_next_kernel_begin();
   const VertexId row = args.update.restart_row;
-  const ScoreStore<S> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row], window};
+  const ScoreStore<S, kKeeps> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row],
+                                    window};
   WarpSums sums;
   const auto num_rows = static_cast<std::uint32_t>(args.v.num_rows);
   for (std::uint32_t i = first_share; i < end_share; ++i) {
@@ -119,13 +119,18 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
   sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
 }
 
-template <bool kSquares, unsigned kThreads, class S>
+template <bool kSquares, bool kKeeps, unsigned kThreads, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
   const std::size_t bytes =
-      shared_bytes<end_kernel<kSquares, kThreads, S>, kThreads, S>(shares.largest_window);
-  allow_shared_bytes<end_kernel<kSquares, kThreads, S>>(bytes);
-  launch_early(end_kernel<kSquares, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+      shared_bytes<end_kernel<kSquares, kKeeps, kThreads, S>, kThreads, S>(shares.largest_window);
+  allow_shared_bytes<end_kernel<kSquares, kKeeps, kThreads, S>>(bytes);
+  launch_early(end_kernel<kSquares, kKeeps, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+}
+template <bool kSquares, bool kKeeps, class S>
+void launch(const EndArgs<S>& args) {
+  const bool large = threads_for<S>(args.bins.shares.largest_window) == 1024;
+  large ? launch<kSquares, kKeeps, 1024>(args) : launch<kSquares, kKeeps, 512>(args);
 }
 
 }  // namespace
@@ -134,12 +139,11 @@ template <class S>
 void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingUpdate& update,
                      const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
                      const SumsOutbox& box) {
-  const EndArgs<S> args{bins, policies_of(bins.shares.caching), messages, update, vectors, bound, box};
-  const bool large = threads_for<S>(bins.shares.largest_window) == 1024;
-  if (squares)
-    large ? launch<true, 1024>(args) : launch<true, 512>(args);
+  const EndArgs<S> args{bins, messages, update, vectors, bound, box};
+  if (bins.shares.keeps_messages)
+    squares ? launch<true, true>(args) : launch<false, true>(args);
   else
-    large ? launch<false, 1024>(args) : launch<false, 512>(args);
+    squares ? launch<true, false>(args) : launch<false, false>(args);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -8,7 +8,6 @@
 
 #include "kernels/block_padding.hpp"
 #include "kernels/csr_view.hpp"
-#include "kernels/cuda/cache_use.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
@@ -41,13 +40,13 @@ template <class S>
 void spmv(const TileCompositeView<S>& a, const HostTile* host_tiles, const WarpUnit* units, const S* x,
           double* y, unsigned num_vectors);
 
-/// How a pass is dealt to blocks, in device memory, and uses the cache.
+/// How a pass is dealt to blocks, in device memory.
 struct SliceShares {
   const WindowShare* shares = nullptr;
   const std::uint32_t* first_of_block = nullptr;
   std::uint32_t num_blocks = 0;
   std::uint32_t largest_window = 0;
-  PassCaching caching;
+  bool keeps_messages = false;  ///< in the cache, between the passes
 };
 
 /// Elements of a window that fits in shared memory beside the rings of 1,024 threads and what aligns them;

@@ -9,31 +9,40 @@
 namespace tessera::cuda {
 namespace {
 
-/// Where a pass puts its sums: messages as S, the product as double.
-template <class Out>
-struct Sums {
+/// Where pass 1 puts its sums. Stores say, too, whether the messages are kept in the cache, and read.
+template <class S, bool kKeeps>
+struct MessageStore {
   using Place = std::uint64_t;
-  static constexpr bool kNeedsFirst = false;
-  Out* out;
-  CachePolicy policy;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = false, kKeepsMessages = kKeeps;
+  S* messages;
   template <class T>
   __device__ void operator()(Place place, T sum, std::uint32_t) const {
-    tessera::cuda::store(out + place, static_cast<Out>(sum), policy);
+    if constexpr (kKeeps)
+      store_to_keep(messages + place, static_cast<S>(sum));
+    else
+      __stcs(messages + place, static_cast<S>(sum));
   }
 };
 
-/// One vector of a product's block.
-struct BlockSums {
+template <bool kKeeps>
+struct ProductStore {
   using Place = std::uint64_t;
-  static constexpr bool kNeedsFirst = false;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = true, kKeepsMessages = kKeeps;
+  double* product;
+  __device__ void operator()(Place place, double sum, std::uint32_t) const { __stcs(product + place, sum); }
+};
+
+/// One vector of a product's block.
+struct BlockStore {
+  using Place = std::uint64_t;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = true, kKeepsMessages = false;
   double* out;
   unsigned num_vectors;
   __device__ void operator()(Place place, double sum, std::uint32_t) const { out[place * num_vectors] = sum; }
 };
 
 template <bool kWeighted, unsigned kThreads, class S, class Store>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
-    run_shares(const PassArgs<S> args, const Store store) {
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) run_shares(PassArgs<S> args, Store store) {
   extern __shared__ __align__(16) unsigned char shared[];
   const std::uint32_t first_share = args.first_of_block[blockIdx.x],
                       end_share = args.first_of_block[blockIdx.x + 1];
@@ -60,7 +69,7 @@ void launch(const PassArgs<S>& args, const SliceShares& shares, const Store& sto
 template <bool kWeighted, class S, class Store>
 void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* in, const Store& store) {
   if (shares.num_blocks == 0) return;
-  const PassArgs<S> args{pass, shares.shares, shares.first_of_block, policies_of(shares.caching), in};
+  const PassArgs<S> args{pass, shares.shares, shares.first_of_block, in};
   if (threads_for<S>(shares.largest_window) == 1024)
     launch<kWeighted, 1024>(args, shares, store);
   else
@@ -72,18 +81,22 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
 template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages) {
   if (tiles.values != nullptr)
-    run_pass<true>(tiles, shares, x, Sums<S>{messages, policies_of(shares.caching).sums});
+    run_pass<true>(tiles, shares, x, MessageStore<S, false>{messages});
+  else if (shares.keeps_messages)
+    run_pass<false>(tiles, shares, x, MessageStore<S, true>{messages});
   else
-    run_pass<false>(tiles, shares, x, Sums<S>{messages, policies_of(shares.caching).sums});
+    run_pass<false>(tiles, shares, x, MessageStore<S, false>{messages});
 }
 
 template <class S>
 void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const S* messages, double* product,
                   unsigned num_vectors, unsigned q) {
-  if (num_vectors == 1)
-    run_pass<false>(bins, shares, messages, Sums<double>{product, policies_of(shares.caching).sums});
+  if (num_vectors > 1)
+    run_pass<false>(bins, shares, messages, BlockStore{product + q, num_vectors});
+  else if (shares.keeps_messages)
+    run_pass<false>(bins, shares, messages, ProductStore<true>{product});
   else
-    run_pass<false>(bins, shares, messages, BlockSums{product + q, num_vectors});
+    run_pass<false>(bins, shares, messages, ProductStore<false>{product});
 }
 
 template <class S>

@@ -6,6 +6,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/bin_rows.hpp"
+#include "kernels/cuda/cache_use.hpp"
 #include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/device_exchange.hpp"
@@ -20,24 +21,24 @@ namespace {
 template <class S>
 class DeviceShares {
  public:
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const PassCaching& caching)
-      : DeviceShares(pass, caching) {
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, bool keeps_messages)
+      : DeviceShares(pass, keeps_messages) {
     take(share_slices(pass, num_multiprocessors, num_warps(), sizeof(S)));
   }
   /// Of whole windows; each of their rows, which begin at first_rows, costs an update as much as moving
   /// kRowBytes: about twice what is moved.
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, const PassCaching& caching,
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, bool keeps_messages,
                const std::uint32_t* first_rows)
-      : DeviceShares(pass, caching) {
+      : DeviceShares(pass, keeps_messages) {
     constexpr std::uint32_t kRowBytes = 10 * sizeof(S);
     take(share_whole_windows(pass, num_multiprocessors, num_warps(), sizeof(S), first_rows, kRowBytes));
   }
   SliceShares view() const {
-    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_, caching_};
+    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_, keeps_messages_};
   }
 
  private:
-  DeviceShares(const PassOutline& pass, const PassCaching& caching) : caching_(caching) {
+  DeviceShares(const PassOutline& pass, bool keeps_messages) : keeps_messages_(keeps_messages) {
     for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
       largest_window_ = std::max(largest_window_, pass.windows[w].size);
   }
@@ -51,7 +52,7 @@ class DeviceShares {
   Buffer<std::uint32_t> first_of_block_;
   std::uint32_t num_blocks_ = 0;
   std::uint32_t largest_window_ = 0;
-  PassCaching caching_;
+  bool keeps_messages_ = false;
 };
 
 template <class S>
@@ -60,9 +61,12 @@ SlicePass<S> pass_on_device(const SlicePass<S>& host) {
           on_device(host.values),  on_device(host.parts),  host.num_parts};
 }
 
+/// Not looked at with values.
 template <class S>
-std::uint64_t streamed_bytes(const TileMessages<S>& matrix) {
-  return matrix.tiles.words.size_bytes() + matrix.tiles.values.size_bytes() + matrix.bins.words.size_bytes();
+bool fits_cache(const TileMessages<S>& matrix) {
+  return matrix.tiles.values.empty() &&
+         keeps_messages(matrix.tiles.words.size_bytes() + matrix.bins.words.size_bytes(),
+                        matrix.num_messages * sizeof(S));
 }
 
 /// Windows and slices of a pass on the device, for dealing.
@@ -96,7 +100,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
                      std::shared_ptr<Exchange<S>> exchange)
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
         matrix_(std::move(matrix)),
-        caching_(caching_of_product(streamed_bytes(matrix_))),
+        keeps_messages_(fits_cache(matrix_)),
         num_multiprocessors_(num_multiprocessors) {
     const HostOutline tiles(matrix_.tiles, sizeof(S) == 4 ? kTileCosts : kWideTileCosts),
         bins(matrix_.bins, kBinCosts);
@@ -107,10 +111,10 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
       tile_shares_.emplace_back(tiles.of(first, end),
-                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, caching_.tiles);
+                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, keeps_messages_);
       first = end;
     }
-    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, caching_.bins);
+    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, keeps_messages_);
   }
 
   RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
@@ -136,7 +140,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     constexpr std::uint64_t kFewRows = 65536, kBlocksShare = 4;
     if (rows.largest > std::max(kFewRows, kBlocksShare * matrix_.num_rows / num_multiprocessors_))
       return false;
-    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_, caching_.bins,
+    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_, keeps_messages_,
                            on_host(rows.first_rows).data());
     bin_rows_ = std::move(rows);
     can_end_ = true;
@@ -208,7 +212,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;
-  ProductCaching caching_;
+  bool keeps_messages_ = false;
   std::vector<DeviceShares<S>> tile_shares_;
   std::optional<DeviceShares<S>> bin_shares_;
   unsigned num_multiprocessors_;

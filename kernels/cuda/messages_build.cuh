@@ -162,7 +162,6 @@ struct MessagesBuild {
   void build_tiles() {
     const Vector<std::uint32_t> places = place_cells();
     auto cut = cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
-    spread_singles(cut);
     note_places(places);
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
@@ -179,25 +178,6 @@ struct MessagesBuild {
     messages_.firsts = {};
     order_ = {};
     lengths_ = {};
-  }
-
-  /// Rows of one element, slice by slice.
-  void spread_singles(const CutSlices<Memory>& cut) {
-    const Slice* slice = cut.slices.data();
-    const std::uint32_t* first_row = cut.first_rows.data();
-    const std::uint64_t* from = messages_.firsts.data();
-    const std::uint16_t* offset = messages_.offsets.data();
-    std::uint32_t* order = order_.data();
-    Memory::each(cut.slices.size(), [=] __host__ __device__(std::uint64_t s) {
-      if (!is_single(slice[s])) return;
-      const std::uint32_t num_rows = slice[s].num_rows;
-      std::uint32_t* own = order + first_row[s];
-      std::uint32_t rows[kSingleSliceRows];
-      for (std::uint32_t row = 0; row < num_rows; ++row) rows[row] = own[row];
-      spread_single_rows<S>(
-          num_rows, [&](std::uint32_t row) { return offset[from[rows[row]]]; },
-          [&](std::uint32_t row, std::uint32_t place) { own[place] = rows[row]; });
-    });
   }
 
   /// Row of every sorted message, and its place in the bin.

@@ -15,34 +15,33 @@ struct PassArgs {
   SlicePassView<S> pass;
   const WindowShare* shares;
   const std::uint32_t* first_of_block;
-  PassPolicies policies;
   const S* in;
 };
 
-template <unsigned kThreads, class S>
-__device__ inline void start_part(const S* from, std::uint32_t size, S* shared, CachePolicy policy) {
+template <unsigned kThreads, bool kOnce, class S>
+__device__ inline void start_part(const S* from, std::uint32_t size, S* shared) {
   constexpr unsigned kVector = 16 / sizeof(S);
   const bool aligned = reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
   const std::uint32_t vectors = aligned ? size / kVector : 0;
   const SharedAddress to = shared_address(shared);
   for (std::uint32_t i = threadIdx.x; i < vectors; i += kThreads)
-    start_copy(to + 16 * i, from + i * kVector, policy);
+    start_copy<kOnce>(to + 16 * i, from + i * kVector);
   for (std::uint32_t i = vectors * kVector + threadIdx.x; i < size; i += kThreads)
     __pipeline_memcpy_async(shared + i, from + i, sizeof(S));
 }
 
-/// Starts the copy of a share's window into shared memory, with the zero behind it.
-template <unsigned kThreads, class S>
+/// Starts the copy of a share's window into shared memory, with the zero behind it. kOnce: nobody reads it
+/// again.
+template <unsigned kThreads, bool kOnce, class S>
 __device__ void start_window(const PassArgs<S>& args, const WindowShare& share, S* shared) {
   const SlicePassView<S>& pass = args.pass;
-  const CachePolicy policy = args.policies.window;
   if (pass.parts == nullptr) {
-    start_part<kThreads>(args.in + share.first_in, share.size, shared, policy);
+    start_part<kThreads, kOnce>(args.in + share.first_in, share.size, shared);
   } else {
     S* to = shared;
     for (std::uint32_t i = 0; i < pass.num_parts; ++i) {
       const WindowPart& part = pass.parts[std::uint64_t{share.window} * pass.num_parts + i];
-      start_part<kThreads>(args.in + part.first_in, part.size, to, policy);
+      start_part<kThreads, kOnce>(args.in + part.first_in, part.size, to);
       to += (part.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
     }
   }
@@ -126,14 +125,15 @@ __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_
   const WindowShare& share = args.shares[i];
   // What is this warp's own starts before it waits for the others.
   const WarpSlices own(share, warp);
-  WordStream stream(pass.words + own.first_word, pass.words + share.first_word[warp + 1],
-                    shared_address(first_ring(shared) + warp * kRingBytes), lane, args.policies.words);
+  WordStream<Store::kKeepsMessages> stream(pass.words + own.first_word,
+                                           pass.words + share.first_word[warp + 1],
+                                           shared_address(first_ring(shared) + warp * kRingBytes), lane);
   const Slice mine = load_slice(pass.slices, own, own.first, lane);
   if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
     prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
   if (i == first_share) wait_for_kernels_before();
   __syncthreads();  // the window before is no longer read
-  start_window<kThreads>(args, share, window);
+  start_window<kThreads, Store::kReadsMessages && Store::kKeepsMessages>(args, share, window);
   __pipeline_wait_prior(0);
   __syncthreads();
   WarpWork<kWeighted, S, Store> work(stream, kWeighted ? pass.values + 2 * own.first_word : nullptr,

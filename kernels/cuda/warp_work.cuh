@@ -28,15 +28,16 @@ __device__ inline double add_lanes(double first, double second, unsigned lane) {
   return sum;
 }
 
-/// Sums go to store(place, sum, first): `first` is the offset of the row's first element in the window, if
-/// Store::kNeedsFirst, which says, too, that it may go to the window there; else anything. In a block of
-/// fewer rows than lanes the other lanes do the last row, too, and store nothing: that costs less than
-/// leaving them out of every load.
+/// Words come through a WordStream<Store::kKeepsMessages>. Sums go to store(place, sum, first): `first` is
+/// the offset of the row's first element in the window, if Store::kNeedsFirst, which says, too, that it may
+/// go to the window there; else anything. In a block of fewer rows than lanes the other lanes do the last
+/// row, too, and store nothing: that costs less than leaving them out of every load.
 template <bool kWeighted, class S, class Store>
 class WarpWork {
  public:
+  using Stream = WordStream<Store::kKeepsMessages>;
   /// values: of the stream's first word, if weighted. window: its shared memory.
-  __device__ WarpWork(WordStream& stream, const S* values, SharedAddress window, unsigned lane,
+  __device__ WarpWork(Stream& stream, const S* values, SharedAddress window, unsigned lane,
                       const Store& store)
       : stream_(stream), values_(values), window_(window), lane_(lane), store_(store) {}
 
@@ -268,7 +269,7 @@ class WarpWork {
     last_single_blocks<kBlocks>(position, left, out);
   }
 
-  WordStream& stream_;
+  Stream& stream_;
   const S* values_;
   SharedAddress window_;
   unsigned lane_;

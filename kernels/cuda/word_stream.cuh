@@ -11,19 +11,19 @@ namespace tessera::cuda {
 
 inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingBytes = 4 * kPieceWords * kRingPieces;
 
-/// All lanes of a warp call alike. `ring`: kRingBytes of shared memory of this warp, from a multiple of as
-/// many on.
+/// All lanes of a warp call alike. kOnce: words are the first to make room in the cache. `ring`: kRingBytes
+/// of shared memory of this warp, from a multiple of as many on.
+template <bool kOnce>
 class WordStream {
  public:
   /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
   /// this thread has started to copy is still on its way then.
   __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, SharedAddress ring,
-                        unsigned lane, CachePolicy policy)
+                        unsigned lane)
       : first_(begin + 4 * lane),
         size_(static_cast<std::int32_t>(end - begin) - 4 * static_cast<std::int32_t>(lane)),
         ring_(ring),
-        ring_of_lane_(ring | 16 * lane),
-        policy_(policy) {
+        ring_of_lane_(ring | 16 * lane) {
     __pipeline_wait_prior(0);
     __syncwarp();
     fetch();
@@ -46,8 +46,8 @@ class WordStream {
   static constexpr std::uint32_t kAhead = 2 * kPieceWords;
   __device__ void fetch() {
     if (fetched_ < size_)
-      start_copy(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),
-                 first_ + fetched_, policy_);
+      start_copy<kOnce>(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),
+                        first_ + fetched_);
     __pipeline_commit();
     fetched_ += static_cast<std::int32_t>(kPieceWords);
   }
@@ -55,7 +55,6 @@ class WordStream {
   const std::uint32_t* first_;  // of this lane
   std::int32_t size_, fetched_ = 0;
   SharedAddress ring_, ring_of_lane_;
-  CachePolicy policy_;
 };
 
 }  // namespace tessera::cuda

@@ -124,6 +124,15 @@ TEST(SliceShares, LittleWorkIsOneRoundOfEvenBlocks) {
   for (std::uint32_t b = 0; b + 1 < 10; ++b) EXPECT_NEAR(steps_of_block(pass, dealt, b), 1680, 1680 * 0.05);
 }
 
+TEST(SliceShares, ManyWindowsComeInTwoRounds) {
+  const Pass few = equal_pass(39, 50), many = equal_pass(40, 50);
+  EXPECT_EQ(share_slices(few.outline(0, 39), 10, 32, 4).num_blocks(), 10u);
+  const BlockShares dealt = share_slices(many.outline(0, 40), 10, 32, 4);
+  ASSERT_GT(dealt.num_blocks(), 10u);
+  EXPECT_LE(dealt.num_blocks(), 20u);
+  EXPECT_LT(3 * steps_of_block(many, dealt, 10), steps_of_block(many, dealt, 0));
+}
+
 TEST(SliceShares, MuchWorkComesInRoundsOfLessAndLess) {
   const struct {
     int slices;

@@ -184,37 +184,5 @@ TYPED_TEST(WordArrangement, RowsOfOneElementStay) {
   EXPECT_EQ(words, before);
 }
 
-/// Rows of banks 0, 0, 1, 0, 2 and 1: one of each bank, then what is left.
-TYPED_TEST(WordArrangement, SpreadsSingleRowsByHand) {
-  const std::uint32_t offsets[] = {0, 32, 33, 64, 2, 1};
-  std::vector<std::uint32_t> rows(6, 99);
-  spread_single_rows<TypeParam>(
-      6, [&](std::uint32_t row) { return offsets[row]; },
-      [&](std::uint32_t row, std::uint32_t place) { rows.at(place) = row; });
-  EXPECT_EQ(rows, (std::vector<std::uint32_t>{0, 2, 4, 1, 5, 3}));
-}
-
-TYPED_TEST(WordArrangement, SingleRowsOfABankLieApart) {
-  std::mt19937 random(5);
-  for (const std::uint32_t num_rows : {1u, 33u, 100u, 512u}) {
-    std::vector<std::uint32_t> offsets(num_rows), rows(num_rows, num_rows);
-    for (std::uint32_t& offset : offsets) offset = random() % kPadding;
-    spread_single_rows<TypeParam>(
-        num_rows, [&](std::uint32_t row) { return offsets[row]; },
-        [&](std::uint32_t row, std::uint32_t place) { rows.at(place) = row; });
-    std::vector<std::uint32_t> sorted = rows;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::uint32_t row = 0; row < num_rows; ++row) ASSERT_EQ(sorted[row], row);
-    // How many of its bank come before a row does not fall from place to place.
-    std::map<std::uint32_t, std::uint32_t> turns;
-    std::uint32_t last = 0;
-    for (const std::uint32_t row : rows) {
-      const std::uint32_t turn = turns[offsets[row] % kBankLanes<TypeParam>]++;
-      ASSERT_GE(turn, last);
-      last = turn;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace tessera

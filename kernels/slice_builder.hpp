@@ -9,8 +9,7 @@
 
 namespace tessera {
 
-/// Slices start at a multiple of this many words (32 bytes, what a device reads at once: with 16 products
-/// take 4 to 13 % longer).
+/// Slices start at a multiple of this many words (32 bytes, what a device reads at once).
 inline constexpr std::uint64_t kSliceAlignment = 8;
 
 TESSERA_HD inline std::uint64_t aligned_words(const Slice& s) {

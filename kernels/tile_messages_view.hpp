@@ -51,7 +51,7 @@ struct WindowPart {
 };
 inline constexpr std::uint32_t kPartAlignment = 4;
 
-/// One warp's task. A word is two 16-bit offsets that follow each other in a row.
+/// One warp's task. A word is two 16-bit offsets of a row.
 ///  - num_rows rows, a thread each. The two products of a word are added first (in S where all values are 1,
 ///    else in double), then, in double, the words k and k + 1 of four, these two sums, and the sums of four
 ///    words after the other. Of three the first two are added first.
@@ -120,7 +120,8 @@ TESSERA_HD inline ElementPlace element_place(const Slice& s, std::uint32_t row, 
   return {s.first_word + first_row / 2 + r % height, r / height};
 }
 /// The element at a place among the slice's words, as element_place puts it there; its row is past the last,
-/// or its k past the row's length, where the place is padding.
+/// or its k past the row's length, where the place is padding until words are arranged
+/// (word_arrangement.hpp).
 struct SliceElement {
   std::uint32_t row = 0, k = 0;
 };
@@ -175,7 +176,7 @@ struct TileMessagesView {
   /// sums are written side by side); kNoVertex: the row has no elements.
   const VertexId* row_positions = nullptr;
   /// Bins ascend in rows as in entries of the product, and each has messages, of which every one is read by
-  /// one row. The first message of a row is its element 0.
+  /// one row. Element 0 of a row is a message, never padding.
   SlicePassView<S> tiles, bins;
 };
 

@@ -17,7 +17,7 @@ unsigned blocks_for(std::uint64_t threads) {
       std::clamp<std::uint64_t>(ceil_div<std::uint64_t>(threads, kThreads), 1, kMostBlocks));
 }
 
-/// A warp a slice: of_place[p] = offset of the first message of the row whose sum is entry p of the product.
+/// A warp a slice: of_place[p] = offset of element 0 of the row whose sum is entry p of the product.
 __global__ void offsets_of_slices(const Slice* slices, std::uint64_t num_slices, const std::uint32_t* words,
                                   std::uint16_t* of_place) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads / kWarp;

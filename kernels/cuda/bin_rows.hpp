@@ -13,7 +13,8 @@ inline constexpr std::uint16_t kNoMessage = 0xffff;  ///< no offset: a bin has a
 
 /// In device memory.
 struct BinRows {
-  /// Of each row: offset of its first message in its bin, which no other row reads; kNoMessage: it has none.
+  /// Of each row: offset of its element 0 in its bin, a message which no other row reads; kNoMessage: it has
+  /// none.
   Buffer<std::uint16_t> first_messages;
   /// Bin b has the rows [first_rows[b], first_rows[b + 1]), some maybe without messages; behind the last bin
   /// no row has any.

@@ -8,7 +8,8 @@
 namespace tessera::cuda {
 namespace {
 
-/// The new score of the row whose sum is entry `place` of the product goes where its first message was.
+/// The new score of the row whose sum is entry `place` of the product goes where its element 0 was, a
+/// message.
 template <class S, bool kKeeps>
 struct ScoreStore {
   using Place = std::uint32_t;

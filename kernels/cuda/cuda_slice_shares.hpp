@@ -72,9 +72,10 @@ struct BlockShares {
   std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(first_of_block.size() - 1); }
 };
 
-/// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Where there is much to do, blocks
-/// come in several rounds, each of less than the one before, because a cost is only an estimate: the later
-/// ones even out what the first took too long for. input_bytes: sizeof an element of the window.
+/// For blocks of num_warps warps, 1,024 threads a multiprocessor at a time. Where there is much to do, or
+/// blocks have many windows, they come in several rounds, each of less than the one before, because a cost is
+/// only an estimate: the later ones even out what the first took too long for. input_bytes: sizeof an element
+/// of the window.
 BlockShares share_slices(const PassOutline& pass, unsigned num_multiprocessors, unsigned num_warps,
                          std::uint32_t input_bytes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/cache_policy.cuh"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/slice_sums.cuh"

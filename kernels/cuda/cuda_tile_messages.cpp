@@ -204,8 +204,11 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       exchange_->wait_for(chunk);
     for (unsigned q = 0; q < num_vectors; ++q) {
       take_vector(x.data(), num_vectors, q, matrix_.num_slots, vector_.data());
-      for (const DeviceShares<S>& shares : tile_shares_)
-        send_messages(matrix_.tiles.view(), shares.view(), vector_.data(), messages_.data());
+      for (const DeviceShares<S>& own : tile_shares_) {
+        SliceShares shares = own.view();
+        shares.keeps_messages = false;  // as their readers have it
+        send_messages(matrix_.tiles.view(), shares, vector_.data(), messages_.data());
+      }
       add(y, num_vectors, q);
     }
   }

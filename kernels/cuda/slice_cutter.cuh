@@ -1,5 +1,6 @@
 // Slices of groups of rows, a group being what one tile sends to one bin, or a bin, and their words: what
-// each_slice and fill_slice_row give row after row (kernels/slice_builder.hpp), for all at once.
+// each_slice and fill_slice_row give row after row (kernels/slice_builder.hpp), and arrange_slice slice after
+// slice (kernels/word_arrangement.hpp), for all at once.
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"

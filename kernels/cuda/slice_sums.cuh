@@ -2,6 +2,7 @@
 // a window in shared memory while each of its warps goes through a run of slices, whose words stream through
 // a ring of its own.
 #pragma once
+#include "kernels/cuda/cache_policy.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/warp_work.cuh"
@@ -30,8 +31,8 @@ __device__ inline void start_part(const S* from, std::uint32_t size, S* shared) 
     __pipeline_memcpy_async(shared + i, from + i, sizeof(S));
 }
 
-/// Starts the copy of a share's window into shared memory, with the zero behind it. kOnce: nobody reads it
-/// again.
+/// Starts the copy of a share's window into shared memory, with the zero behind it. kOnce: few other blocks
+/// read it, or none.
 template <unsigned kThreads, bool kOnce, class S>
 __device__ void start_window(const PassArgs<S>& args, const WindowShare& share, S* shared) {
   const SlicePassView<S>& pass = args.pass;

@@ -141,7 +141,9 @@ TYPED_TEST(DeviceProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
         ProductShape{9, 20000, 6000, true, full, full},
         // more than CSR stages little of
         ProductShape{60000, 5000, 20, false, full, full}, ProductShape{60000, 5000, 20, true, full, full},
-        ProductShape{300, 60000, 5000, false, full, full}, ProductShape{300, 60000, 5000, true, full, full}})
+        ProductShape{300, 60000, 5000, false, full, full}, ProductShape{300, 60000, 5000, true, full, full},
+        // words enough for messages to be kept in the cache (kernels/cuda/cache_use.hpp)
+        ProductShape{70000, 90000, 200, false, full, full}})
     this->expect_the_bits_of_the_cpu(shape);
 }
 

@@ -101,11 +101,14 @@ TYPED_TEST(DeviceEndingProducts, HaveTheBitsOfTheCpu) {
 TYPED_TEST(DeviceEndingProducts, OfLargeMatricesHaveTheBitsOfTheCpu) {
   const EndingUpdate rank{.link = 0.011, .constant = 0.05};
   const RandomMatrix many = random_matrix(7, 100000, 60000, 3, false),
-                     full = random_matrix(8, 70000, 90000, 9, true);
+                     full = random_matrix(8, 70000, 90000, 9, true),
+                     kept = random_matrix(9, 70000, 90000, 200, false);  // messages stay in the cache
   const std::uint32_t whole = this->device_->tiling_limits().tile_columns;
   this->expect_the_bits_of_the_cpu(many, 64, 256, {rank, false, true, many.num_rows});
   this->expect_the_bits_of_the_cpu(full, whole, whole, {rank, true, true, full.num_rows});
   this->expect_the_bits_of_the_cpu(full, 4000, whole, {rank, false, true, full.num_rows});
+  for (const bool squares : {false, true})
+    this->expect_the_bits_of_the_cpu(kept, whole, whole, {rank, squares, true, kept.num_rows});
 }
 
 TYPED_TEST(DeviceEndingProducts, AreNotForMatricesWhoseRowsOneBlockWouldDo) {

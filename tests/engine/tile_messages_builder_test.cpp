@@ -121,22 +121,60 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
 INSTANTIATE_TEST_SUITE_P(Shapes, TileMessagesBuilder, testing::ValuesIn(kShapes));
 
 /// A row's sum must not depend on the rows beside it.
-TEST(TileMessagesRows, ARowAloneHasTheBitsThatItHasAmongOthers) {
-  const RandomMatrix a = random_matrix(5, 300, 4000, 150, true);
+template <class S>
+void expect_rows_alone_have_their_bits(bool weighted) {
+  const RandomMatrix a = random_matrix(5, 300, 4000, 150, weighted);
   const ColumnOrder columns = narrow_order(a, 500);
-  const auto backend = make_backend<float>("cpu");
-  Buffer<float> x(columns.num_slots);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0f / static_cast<float>(3 + i % 101);
+  const auto backend = make_backend<S>("cpu");
+  Buffer<S> x(columns.num_slots);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = S{1} / static_cast<S>(3 + i % 101);
   Buffer<double> all(a.num_rows), one(1);
   backend
-      ->make_matrix(build_tile_messages<float>(a.view(), all_rows(a), columns, {.most_messages = 1000}),
-                    nullptr)
+      ->make_matrix(build_tile_messages<S>(a.view(), all_rows(a), columns, {.most_messages = 1000}), nullptr)
       ->apply(x, all, 1);
   for (VertexId row = 0; row < a.num_rows; row += 7) {
-    backend->make_matrix(build_tile_messages<float>(a.view(), std::vector{row}, columns, {}), nullptr)
+    backend->make_matrix(build_tile_messages<S>(a.view(), std::vector{row}, columns, {}), nullptr)
         ->apply(x, one, 1);
     EXPECT_EQ(one[0], all[row]) << row;
   }
+}
+TEST(TileMessagesRows, ARowAloneHasTheBitsThatItHasAmongOthers) {
+  for (const bool weighted : {false, true}) {
+    expect_rows_alone_have_their_bits<float>(weighted);
+    expect_rows_alone_have_their_bits<double>(weighted);
+  }
+}
+
+/// The sum of a row whose word w adds up to pairs[w].
+double sum_of_pairs(const std::vector<double>& pairs) {
+  const std::uint64_t length = 2 * pairs.size();
+  RandomMatrix a{
+      .num_rows = 1, .num_cols = length, .row_offsets = {0, length}, .col_indices = {}, .values = {}};
+  a.col_indices.resize(length);
+  std::iota(a.col_indices.begin(), a.col_indices.end(), VertexId{0});
+  const ColumnOrder columns = narrow_order(a, 1000);  // as they are: each has one element
+  Buffer<double> x(columns.num_slots), y(1);
+  std::fill(x.begin(), x.end(), 0.0);
+  for (std::size_t w = 0; w < pairs.size(); ++w) x[2 * w] = pairs[w];
+  make_backend<double>("cpu")
+      ->make_matrix(build_tile_messages<double>(a.view(), all_rows(a), columns, {}), nullptr)
+      ->apply(x, y, 1);
+  return y[0];
+}
+
+/// 1 + e is 1, 1 + 2 e is not: the sums tell in which order words are added.
+TEST(TileMessagesRows, FourWordsAreAddedAsATreeAndTreesInOrder) {
+  const double e = 0x1p-53;
+  EXPECT_EQ(sum_of_pairs({1, e, e}), 1.0);
+  EXPECT_EQ(sum_of_pairs({1, e, e, e}), 1 + 2 * e);
+  EXPECT_EQ(sum_of_pairs({1, 0, e, 0, e}), 1.0);
+  EXPECT_EQ(sum_of_pairs({1, 0, 0, 0, e, e}), 1 + 2 * e);
+  EXPECT_EQ(sum_of_pairs({1, 0, 0, 0, e, e, 2 * e}), 1 + 4 * e);
+  EXPECT_EQ(sum_of_pairs({1, 0, 0, 0, e, 0, 0, 0, e}), 1.0);
+  std::vector<double> joint(128, 0);  // a lane has the words 0, 32, 64 and 96
+  joint[0] = 1;
+  for (const std::size_t w : {32, 64, 96}) joint[w] = e;
+  EXPECT_EQ(sum_of_pairs(joint), 1 + 2 * e);
 }
 
 TEST(TileMessagesRows, MoreMessagesThanABinHoldsAreRefused) {

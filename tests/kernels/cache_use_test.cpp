@@ -16,6 +16,11 @@ TEST(CacheUse, MessagesStayWhereTheyFitAndTheWordsDoNot) {
   EXPECT_TRUE(keeps_of_megabytes(160, 36));   // 22
   EXPECT_FALSE(keeps_of_megabytes(160, 73));  // 22, f64
   EXPECT_FALSE(keeps_of_megabytes(600, 20));
+  EXPECT_FALSE(keeps_of_megabytes(23, 1));
+  EXPECT_TRUE(keeps_of_megabytes(24, 40));
+  EXPECT_TRUE(keeps_of_megabytes(190, 40));
+  EXPECT_FALSE(keeps_of_megabytes(190, 41));
+  EXPECT_FALSE(keeps_of_megabytes(191, 40));
 }
 
 }  // namespace

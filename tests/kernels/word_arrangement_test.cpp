@@ -142,7 +142,8 @@ TYPED_TEST(WordArrangement, WhatLiesAroundTheSliceStays) {
     for (std::uint64_t word = 0; word < filled.words.size(); ++word) {
       if (word >= filled.slice.first_word && word < end) continue;
       ASSERT_EQ(filled.words[word], before.words[word]);
-      ASSERT_EQ(filled.values[2 * word], before.values[2 * word]);
+      for (const std::uint64_t value : {2 * word, 2 * word + 1})
+        ASSERT_EQ(filled.values[value], before.values[value]);
     }
   }
 }

@@ -116,12 +116,15 @@ class LaneArranger {
   BankLoads loads_;
 };
 
-/// Parts of a slice that are arranged each by itself: four words of the lanes that are served together.
+/// What a lane's words fall to, four by four.
+TESSERA_HD inline std::uint32_t num_word_groups(const Slice& s) {
+  return (s.num_words + kArrangedWords - 1) / kArrangedWords;
+}
+/// Parts of a slice that are arranged each by itself: four words of the lanes that are served together. None
+/// of rows of one element, which add nothing.
 template <class S>
 TESSERA_HD inline std::uint32_t num_arrangements(const Slice& s) {
-  if (is_single(s)) return 0;  // nothing is added
-  const std::uint32_t groups = (s.num_words + kArrangedWords - 1) / kArrangedWords;
-  return blocks_of(s) * (kSliceLanes / kBankLanes<S>)*groups;
+  return is_single(s) ? 0 : blocks_of(s) * (kSliceLanes / kBankLanes<S>)*num_word_groups(s);
 }
 
 /// Arranges part `part` of a slice: its words and, unless null, the values beside them.
@@ -129,7 +132,7 @@ template <class S>
 TESSERA_HD inline void arrange_part(const Slice& s, std::uint32_t part, std::uint32_t padding,
                                     std::uint32_t* words, S* values) {
   constexpr std::uint32_t kLaneGroups = kSliceLanes / kBankLanes<S>;
-  const std::uint32_t groups = (s.num_words + kArrangedWords - 1) / kArrangedWords;
+  const std::uint32_t groups = num_word_groups(s);
   const std::uint32_t first_word = part % groups * kArrangedWords,
                       first_lane = part / groups % kLaneGroups * kBankLanes<S>,
                       first_row = part / groups / kLaneGroups * kSliceLanes;

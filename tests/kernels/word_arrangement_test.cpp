@@ -40,8 +40,9 @@ struct Filled {
   }
   void arrange() { arrange_slice(slice, kPadding, words.data(), values.data()); }
 
-  std::uint64_t word_of(std::uint32_t row, std::uint32_t lane, std::uint32_t k) const {
-    return is_joint(slice) ? slice_word(slice, 0, k * kSliceLanes + lane) : slice_word(slice, row, k);
+  /// Word k of a lane of a joint row, or of a row.
+  std::uint64_t word_of(std::uint32_t lane, std::uint32_t k) const {
+    return is_joint(slice) ? slice_word(slice, 0, k * kSliceLanes + lane) : slice_word(slice, lane, k);
   }
   std::uint32_t num_lanes() const { return is_joint(slice) ? kSliceLanes : slice.num_rows; }
   /// Elements of a lane, in the order in which they are gathered: offset and value.
@@ -49,7 +50,7 @@ struct Filled {
     std::vector<std::pair<std::uint32_t, S>> result;
     for (std::uint32_t k = 0; k < slice.num_words; ++k)
       for (std::uint32_t half = 0; half < 2; ++half) {
-        const std::uint64_t word = word_of(lane, lane, k);
+        const std::uint64_t word = word_of(lane, k);
         result.emplace_back(offset_at(words.data(), {word, half}), values[2 * word + half]);
       }
     return result;
@@ -169,7 +170,7 @@ TYPED_TEST(WordArrangement, GathersMeetLess) {
   }
 }
 
-/// Two lanes, by hand: both elements of both lie in bank 0, and of 0 and 1; the second lane turns its word.
+/// Two lanes, by hand: each has an element in bank 0 and one in bank 1, so the second turns its word.
 TYPED_TEST(WordArrangement, TurnsAWordByHand) {
   const Slice slice = shape_of(1, 2);
   std::vector<std::uint32_t> words = {0u | 1u << 16, 32u | 33u << 16};

@@ -10,10 +10,11 @@ namespace {
 
 /// The new score of the row whose sum is entry `place` of the product goes where its element 0 was, a
 /// message.
-template <class S, bool kKeeps>
+template <class S, CacheUse kUse>
 struct ScoreStore {
   using Place = std::uint32_t;
-  static constexpr bool kNeedsFirst = true, kReadsMessages = true, kKeepsMessages = kKeeps;
+  static constexpr bool kNeedsFirst = true, kReadsMessages = true;
+  static constexpr CacheUse kCacheUse = kUse;
   EndingUpdate update;
   VertexId restart_place;
   S* window;
@@ -91,7 +92,7 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
   all.take(sums, args.bound);
 }
 
-template <bool kSquares, bool kKeeps, unsigned kThreads, class S>
+template <bool kSquares, CacheUse kUse, unsigned kThreads, class S>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
@@ -101,8 +102,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
                       end_share = pass.first_of_block[blockIdx.x + 1];
   let_next_kernel_begin();
   const VertexId row = args.update.restart_row;
-  const ScoreStore<S, kKeeps> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row],
-                                    window};
+  const ScoreStore<S, kUse> store{args.update, row == kNoVertex ? kNoVertex : args.bins.positions[row],
+                                  window};
   WarpSums sums;
   const auto num_rows = static_cast<std::uint32_t>(args.v.num_rows);
   for (std::uint32_t i = first_share; i < end_share; ++i) {
@@ -120,18 +121,18 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
   sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
 }
 
-template <bool kSquares, bool kKeeps, unsigned kThreads, class S>
+template <bool kSquares, CacheUse kUse, unsigned kThreads, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
   const std::size_t bytes =
-      shared_bytes<end_kernel<kSquares, kKeeps, kThreads, S>, kThreads, S>(shares.largest_window);
-  allow_shared_bytes<end_kernel<kSquares, kKeeps, kThreads, S>>(bytes);
-  launch_early(end_kernel<kSquares, kKeeps, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+      shared_bytes<end_kernel<kSquares, kUse, kThreads, S>, kThreads, S>(shares.largest_window);
+  allow_shared_bytes<end_kernel<kSquares, kUse, kThreads, S>>(bytes);
+  launch_early(end_kernel<kSquares, kUse, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
 }
-template <bool kSquares, bool kKeeps, class S>
+template <bool kSquares, CacheUse kUse, class S>
 void launch(const EndArgs<S>& args) {
   const bool large = threads_for<S>(args.bins.shares.largest_window) == 1024;
-  large ? launch<kSquares, kKeeps, 1024>(args) : launch<kSquares, kKeeps, 512>(args);
+  large ? launch<kSquares, kUse, 1024>(args) : launch<kSquares, kUse, 512>(args);
 }
 
 }  // namespace
@@ -141,10 +142,8 @@ void end_with_update(const EndingBins<S>& bins, const S* messages, const EndingU
                      const RankVectors<S>& vectors, const ExactScale& bound, bool squares,
                      const SumsOutbox& box) {
   const EndArgs<S> args{bins, messages, update, vectors, bound, box};
-  if (bins.shares.keeps_messages)
-    squares ? launch<true, true>(args) : launch<false, true>(args);
-  else
-    squares ? launch<true, false>(args) : launch<false, false>(args);
+  with_cache_use(bins.shares.cache_use,
+                 [&](auto use) { squares ? launch<true, use()>(args) : launch<false, use()>(args); });
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

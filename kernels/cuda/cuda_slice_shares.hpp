@@ -52,9 +52,16 @@ struct SliceCosts {
   double single_rows = 0;  ///< beside their word, 64 rows of one element
   double joint_row = 0;    ///< beside the slice
 };
-/// Measured on an H200 (docs/performance.md): tiles of elements of 4 and of 8 bytes, bins.
+/// Measured on an H200 (docs/performance.md): tiles of elements of 4 bytes, the same of so many words that
+/// they come from far, tiles of elements of 8 bytes, bins.
 inline constexpr SliceCosts kTileCosts = {1.5, 0.7, 0.3, 0.95, 0.7},
+                            kFarTileCosts = {2.2, 0.7, 0.3, 0.95, 0.95},
                             kWideTileCosts = {0.6, 0.5, 0.5, 1, 0.35}, kBinCosts = {5.5, 1, 0, 0.6, 0};
+constexpr SliceCosts tile_costs(std::size_t input_bytes, std::uint64_t num_words) {
+  constexpr std::uint64_t kFarWords = 100'000'000;
+  if (input_bytes == 8) return kWideTileCosts;
+  return num_words < kFarWords ? kTileCosts : kFarTileCosts;
+}
 
 /// What dealing needs of a pass, in host memory: windows [first_window, end_window) of all.
 struct PassOutline {

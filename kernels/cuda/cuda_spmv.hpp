@@ -8,6 +8,7 @@
 
 #include "kernels/block_padding.hpp"
 #include "kernels/csr_view.hpp"
+#include "kernels/cuda/cache_use.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
@@ -46,7 +47,7 @@ struct SliceShares {
   const std::uint32_t* first_of_block = nullptr;
   std::uint32_t num_blocks = 0;
   std::uint32_t largest_window = 0;
-  bool keeps_messages = false;  ///< in the cache, between the passes
+  CacheUse cache_use = CacheUse::as_usual;
 };
 
 /// Elements of a window that fits in shared memory beside the rings of 1,024 threads and what aligns them;

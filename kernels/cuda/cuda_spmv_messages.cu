@@ -11,24 +11,26 @@ namespace tessera::cuda {
 namespace {
 
 /// Where pass 1 puts its sums. Stores say, too, whether the messages are kept in the cache, and read.
-template <class S, bool kKeeps>
+template <class S, CacheUse kUse>
 struct MessageStore {
   using Place = std::uint64_t;
-  static constexpr bool kNeedsFirst = false, kReadsMessages = false, kKeepsMessages = kKeeps;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = false;
+  static constexpr CacheUse kCacheUse = kUse;
   S* messages;
   template <class T>
   __device__ void operator()(Place place, T sum, std::uint32_t) const {
-    if constexpr (kKeeps)
+    if constexpr (kUse != CacheUse::as_usual)
       store_to_keep(messages + place, static_cast<S>(sum));
     else
       __stcs(messages + place, static_cast<S>(sum));
   }
 };
 
-template <bool kKeeps>
+template <CacheUse kUse>
 struct ProductStore {
   using Place = std::uint64_t;
-  static constexpr bool kNeedsFirst = false, kReadsMessages = true, kKeepsMessages = kKeeps;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = true;
+  static constexpr CacheUse kCacheUse = kUse;
   double* product;
   __device__ void operator()(Place place, double sum, std::uint32_t) const { __stcs(product + place, sum); }
 };
@@ -36,7 +38,8 @@ struct ProductStore {
 /// One vector of a product's block.
 struct BlockStore {
   using Place = std::uint64_t;
-  static constexpr bool kNeedsFirst = false, kReadsMessages = true, kKeepsMessages = false;
+  static constexpr bool kNeedsFirst = false, kReadsMessages = true;
+  static constexpr CacheUse kCacheUse = CacheUse::as_usual;
   double* out;
   unsigned num_vectors;
   __device__ void operator()(Place place, double sum, std::uint32_t) const { out[place * num_vectors] = sum; }
@@ -82,11 +85,10 @@ void run_pass(const SlicePassView<S>& pass, const SliceShares& shares, const S* 
 template <class S>
 void send_messages(const SlicePassView<S>& tiles, const SliceShares& shares, const S* x, S* messages) {
   if (tiles.values != nullptr)
-    run_pass<true>(tiles, shares, x, MessageStore<S, false>{messages});
-  else if (shares.keeps_messages)
-    run_pass<false>(tiles, shares, x, MessageStore<S, true>{messages});
+    run_pass<true>(tiles, shares, x, MessageStore<S, CacheUse::as_usual>{messages});
   else
-    run_pass<false>(tiles, shares, x, MessageStore<S, false>{messages});
+    with_cache_use(shares.cache_use,
+                   [&](auto use) { run_pass<false>(tiles, shares, x, MessageStore<S, use()>{messages}); });
 }
 
 template <class S>
@@ -94,10 +96,9 @@ void add_messages(const SlicePassView<S>& bins, const SliceShares& shares, const
                   unsigned num_vectors, unsigned q) {
   if (num_vectors > 1)
     run_pass<false>(bins, shares, messages, BlockStore{product + q, num_vectors});
-  else if (shares.keeps_messages)
-    run_pass<false>(bins, shares, messages, ProductStore<true>{product});
   else
-    run_pass<false>(bins, shares, messages, ProductStore<false>{product});
+    with_cache_use(shares.cache_use,
+                   [&](auto use) { run_pass<false>(bins, shares, messages, ProductStore<use()>{product}); });
 }
 
 template <class S>

@@ -21,24 +21,24 @@ namespace {
 template <class S>
 class DeviceShares {
  public:
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, bool keeps_messages)
-      : DeviceShares(pass, keeps_messages) {
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, CacheUse cache_use)
+      : DeviceShares(pass, cache_use) {
     take(share_slices(pass, num_multiprocessors, num_warps(), sizeof(S)));
   }
   /// Of whole windows; each of their rows, which begin at first_rows, costs an update as much as moving
   /// kRowBytes: about twice what is moved.
-  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, bool keeps_messages,
+  DeviceShares(const PassOutline& pass, unsigned num_multiprocessors, CacheUse cache_use,
                const std::uint32_t* first_rows)
-      : DeviceShares(pass, keeps_messages) {
+      : DeviceShares(pass, cache_use) {
     constexpr std::uint32_t kRowBytes = 10 * sizeof(S);
     take(share_whole_windows(pass, num_multiprocessors, num_warps(), sizeof(S), first_rows, kRowBytes));
   }
   SliceShares view() const {
-    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_, keeps_messages_};
+    return {shares_.data(), first_of_block_.data(), num_blocks_, largest_window_, cache_use_};
   }
 
  private:
-  DeviceShares(const PassOutline& pass, bool keeps_messages) : keeps_messages_(keeps_messages) {
+  DeviceShares(const PassOutline& pass, CacheUse cache_use) : cache_use_(cache_use) {
     for (std::uint64_t w = pass.first_window; w < pass.end_window; ++w)
       largest_window_ = std::max(largest_window_, pass.windows[w].size);
   }
@@ -52,7 +52,7 @@ class DeviceShares {
   Buffer<std::uint32_t> first_of_block_;
   std::uint32_t num_blocks_ = 0;
   std::uint32_t largest_window_ = 0;
-  bool keeps_messages_ = false;
+  CacheUse cache_use_ = CacheUse::as_usual;
 };
 
 template <class S>
@@ -63,10 +63,10 @@ SlicePass<S> pass_on_device(const SlicePass<S>& host) {
 
 /// Not looked at with values.
 template <class S>
-bool fits_cache(const TileMessages<S>& matrix) {
-  return matrix.tiles.values.empty() &&
-         keeps_messages(matrix.tiles.words.size_bytes() + matrix.bins.words.size_bytes(),
-                        matrix.num_messages * sizeof(S));
+CacheUse cache_use_of(const TileMessages<S>& matrix) {
+  if (!matrix.tiles.values.empty()) return CacheUse::as_usual;
+  return cache_use(matrix.tiles.words.size_bytes() + matrix.bins.words.size_bytes(),
+                   matrix.num_messages * sizeof(S));
 }
 
 /// Windows and slices of a pass on the device, for dealing.
@@ -100,9 +100,9 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
                      std::shared_ptr<Exchange<S>> exchange)
       : exchange_(std::dynamic_pointer_cast<DeviceExchange<S>>(exchange)),
         matrix_(std::move(matrix)),
-        keeps_messages_(fits_cache(matrix_)),
+        cache_use_(cache_use_of(matrix_)),
         num_multiprocessors_(num_multiprocessors) {
-    const HostOutline tiles(matrix_.tiles, sizeof(S) == 4 ? kTileCosts : kWideTileCosts),
+    const HostOutline tiles(matrix_.tiles, tile_costs(sizeof(S), matrix_.tiles.words.size())),
         bins(matrix_.bins, kBinCosts);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;
@@ -111,10 +111,10 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       // Beside what still arrives; the blocks of a product leave no room for others.
       const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
       tile_shares_.emplace_back(tiles.of(first, end),
-                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, keeps_messages_);
+                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, cache_use_);
       first = end;
     }
-    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, keeps_messages_);
+    bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, cache_use_);
   }
 
   RowPlaces row_places() const override { return {&matrix_.row_positions, matrix_.num_products}; }
@@ -140,7 +140,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
     constexpr std::uint64_t kFewRows = 65536, kBlocksShare = 4;
     if (rows.largest > std::max(kFewRows, kBlocksShare * matrix_.num_rows / num_multiprocessors_))
       return false;
-    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_, keeps_messages_,
+    ending_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors_, cache_use_,
                            on_host(rows.first_rows).data());
     bin_rows_ = std::move(rows);
     can_end_ = true;
@@ -206,7 +206,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
       take_vector(x.data(), num_vectors, q, matrix_.num_slots, vector_.data());
       for (const DeviceShares<S>& own : tile_shares_) {
         SliceShares shares = own.view();
-        shares.keeps_messages = false;  // as their readers have it
+        shares.cache_use = CacheUse::as_usual;  // as their readers have it
         send_messages(matrix_.tiles.view(), shares, vector_.data(), messages_.data());
       }
       add(y, num_vectors, q);
@@ -215,7 +215,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
 
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;
-  bool keeps_messages_ = false;
+  CacheUse cache_use_ = CacheUse::as_usual;
   std::vector<DeviceShares<S>> tile_shares_;
   std::optional<DeviceShares<S>> bin_shares_;
   unsigned num_multiprocessors_;

@@ -75,14 +75,14 @@ __device__ inline Slice slice_of_lane(const Slice& mine, unsigned lane) {
   return s;
 }
 
-/// `mine`: this lane's of the first 32.
+/// first_word: where the stream begins. `mine`: this lane's of the first 32.
 template <class Work>
-__device__ void add_slices(Work& work, const Slice* slices, const WarpSlices& own, unsigned lane,
-                           Slice mine) {
+__device__ void add_slices(Work& work, const Slice* slices, const WarpSlices& own, std::uint64_t first_word,
+                           unsigned lane, Slice mine) {
   for (std::uint64_t base = own.first; base < own.end; base += kWarp) {
     if (base > own.first) mine = load_slice(slices, own, base, lane);
     const auto count = static_cast<unsigned>(min(std::uint64_t{kWarp}, own.end - base));
-    const auto position = static_cast<std::uint32_t>(mine.first_word - own.first_word);
+    const auto position = static_cast<std::uint32_t>(mine.first_word - first_word);
     for (unsigned j = 0; j < count; ++j)
       work.add(slice_of_lane(mine, j), __shfl_sync(0xffffffffu, position, j));
   }
@@ -126,20 +126,21 @@ __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_
   const WindowShare& share = args.shares[i];
   // What is this warp's own starts before it waits for the others.
   const WarpSlices own(share, warp);
-  WordStream<Store::kKeepsMessages> stream(pass.words + own.first_word,
-                                           pass.words + share.first_word[warp + 1],
-                                           shared_address(first_ring(shared) + warp * kRingBytes), lane);
+  using Work = WarpWork<kWeighted, S, Store>;
+  const std::uint64_t first_word = own.first_word / kLineWords * kLineWords;
+  typename Work::Stream stream(pass.words + first_word, pass.words + share.first_word[warp + 1],
+                               shared_address(first_ring(shared) + warp * kRingBytes), lane);
   const Slice mine = load_slice(pass.slices, own, own.first, lane);
   if (warp == 0 && i + 1 < end_share && lane * 128 < sizeof(WindowShare))
     prefetch(reinterpret_cast<const char*>(args.shares + i + 1) + lane * 128);
   if (i == first_share) wait_for_kernels_before();
   __syncthreads();  // the window before is no longer read
-  start_window<kThreads, Store::kReadsMessages && Store::kKeepsMessages>(args, share, window);
+  start_window<kThreads, Store::kReadsMessages && Store::kCacheUse != CacheUse::as_usual>(args, share,
+                                                                                          window);
   __pipeline_wait_prior(0);
   __syncthreads();
-  WarpWork<kWeighted, S, Store> work(stream, kWeighted ? pass.values + 2 * own.first_word : nullptr,
-                                     shared_address(window), lane, store);
-  add_slices(work, pass.slices, own, lane, mine);
+  Work work(stream, kWeighted ? pass.values + 2 * first_word : nullptr, shared_address(window), lane, store);
+  add_slices(work, pass.slices, own, first_word, lane, mine);
 }
 
 }  // namespace tessera::cuda

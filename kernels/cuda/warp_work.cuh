@@ -28,14 +28,14 @@ __device__ inline double add_lanes(double first, double second, unsigned lane) {
   return sum;
 }
 
-/// Words come through a WordStream<Store::kKeepsMessages>. Sums go to store(place, sum, first): `first` is
+/// Words come through a WordStream as Store::kCacheUse says. Sums go to store(place, sum, first): `first` is
 /// the offset of the row's first element in the window, if Store::kNeedsFirst, which says, too, that it may
 /// go to the window there; else anything. In a block of fewer rows than lanes the other lanes do the last
 /// row, too, and store nothing: that costs less than leaving them out of every load.
 template <bool kWeighted, class S, class Store>
 class WarpWork {
  public:
-  using Stream = WordStream<Store::kKeepsMessages>;
+  using Stream = WordStream<Store::kCacheUse == CacheUse::only_messages_stay>;
   /// values: of the stream's first word, if weighted. window: its shared memory.
   __device__ WarpWork(Stream& stream, const S* values, SharedAddress window, unsigned lane,
                       const Store& store)

@@ -9,6 +9,8 @@
 
 namespace tessera::cuda {
 
+/// Of a line of the caches: a quarter of a warp's copy asks for one, if streams begin at a multiple.
+inline constexpr unsigned kLineWords = 32;
 inline constexpr unsigned kPieceWords = 128, kRingPieces = 4, kRingBytes = 4 * kPieceWords * kRingPieces;
 
 /// All lanes of a warp call alike. kOnce: words are the first to make room in the cache. `ring`: kRingBytes
@@ -26,16 +28,16 @@ class WordStream {
         ring_of_lane_(ring | 16 * lane) {
     __pipeline_wait_prior(0);
     __syncwarp();
-    fetch();
-    fetch();
+    for (unsigned i = 0; i < kRingPieces; ++i) fetch();
   }
   /// Makes the words [position, position + count), count <= kPieceWords, readable by at(). Positions count
   /// from `begin` and only grow; words before `position` are given up.
   __device__ void need(std::uint32_t position, std::uint32_t count) {
     while (position + count + kAhead > static_cast<std::uint32_t>(fetched_)) {
-      __pipeline_wait_prior(1);
-      __syncwarp();  // the lanes' parts have arrived, and what is overwritten next has been read
-      fetch();
+      __syncwarp();  // what is overwritten now has been read
+      fetch();       // before the wait, so that three pieces are on their way meanwhile
+      __pipeline_wait_prior(kAhead / kPieceWords);
+      __syncwarp();  // the lanes' parts have arrived
     }
   }
   __device__ std::uint32_t at(std::uint32_t position) const {

@@ -58,16 +58,21 @@ class LaneArranger {
 
   /// Of the next lane, whose elements beyond its words are padding.
   TESSERA_HD TreeOrder next(std::uint32_t (&offsets)[kArrangedElements]) {
-    Half halves[2][2];
-    for (unsigned half = 0; half < 2; ++half)
-      for (unsigned to = 0; to < 2; ++to) halves[half][to] = best_half(offsets, half, to);
+    const bool is_full = num_words_ == kArrangedWords;  // else halves stay where they are
+    Half chosen[2] = {best_half(offsets, 0, 0), {}};
+    if (num_words_ > 2) chosen[1] = best_half(offsets, 1, 1);
     TreeOrder order;
-    order.turns_halves = num_words_ == kArrangedWords &&
-                         halves[1][0].cost + halves[0][1].cost < halves[0][0].cost + halves[1][1].cost;
+    if (is_full) {
+      const Half first = best_half(offsets, 1, 0), second = best_half(offsets, 0, 1);
+      order.turns_halves = first.cost + second.cost < chosen[0].cost + chosen[1].cost;
+      if (order.turns_halves) {
+        chosen[0] = first;
+        chosen[1] = second;
+      }
+    }
     for (unsigned to = 0; to < 2; ++to) {
-      const Half& half = order.turns_halves ? halves[1 - to][to] : halves[to][to];
-      order.turns_words[to] = half.turns_words;
-      for (unsigned w = 0; w < 2; ++w) order.turns_elements[2 * to + w] = half.turns_elements[w];
+      order.turns_words[to] = chosen[to].turns_words;
+      for (unsigned w = 0; w < 2; ++w) order.turns_elements[2 * to + w] = chosen[to].turns_elements[w];
     }
     order.apply(offsets);
     for (unsigned i = 0; i < kArrangedElements; ++i)
@@ -100,15 +105,14 @@ class LaneArranger {
   /// The words 2 * half and the next as the words 2 * to and the next.
   TESSERA_HD Half best_half(const std::uint32_t (&offsets)[kArrangedElements], unsigned half,
                             unsigned to) const {
-    Word words[2][2];
-    for (unsigned w = 0; w < 2; ++w)
-      for (unsigned place = 0; place < 2; ++place)
-        words[w][place] = best_word(offsets, 2 * half + w, 2 * to + place);
-    const std::uint32_t as_is = words[0][0].cost + words[1][1].cost,
-                        turned = words[1][0].cost + words[0][1].cost;
-    if (num_words_ >= 2 * half + 2 && turned < as_is)
-      return {turned, true, {words[1][0].turns, words[0][1].turns}};
-    return {as_is, false, {words[0][0].turns, words[1][1].turns}};
+    const Word first = best_word(offsets, 2 * half, 2 * to);
+    if (num_words_ <= 2 * half + 1) return {first.cost, false, {first.turns, false}};
+    const Word second = best_word(offsets, 2 * half + 1, 2 * to + 1),
+               first_behind = best_word(offsets, 2 * half, 2 * to + 1),
+               second_before = best_word(offsets, 2 * half + 1, 2 * to);
+    const std::uint32_t as_is = first.cost + second.cost, turned = second_before.cost + first_behind.cost;
+    if (turned < as_is) return {turned, true, {second_before.turns, first_behind.turns}};
+    return {as_is, false, {first.turns, second.turns}};
   }
 
   unsigned num_words_;
@@ -116,61 +120,82 @@ class LaneArranger {
   BankLoads loads_;
 };
 
+/// What is arranged by itself: up to four words of a block of rows, or of the lanes of a joint row. They lie
+/// together.
+struct ArrangedPart {
+  std::uint64_t first_word = 0;  ///< where the first of them lies
+  std::uint32_t num_words = 0;   ///< of a lane
+  std::uint32_t num_lanes = 0;
+
+  /// Part `part` of num_arranged_parts(s).
+  TESSERA_HD static ArrangedPart of(const Slice& s, std::uint32_t part);
+  /// From the first on.
+  TESSERA_HD std::uint32_t word(std::uint32_t lane, std::uint32_t k) const { return k * num_lanes + lane; }
+  TESSERA_HD std::uint32_t size() const { return num_words * num_lanes; }
+};
+inline constexpr std::uint32_t kMostPartWords = kArrangedWords * kSliceLanes;
+
 /// What a lane's words fall to, four by four.
 TESSERA_HD inline std::uint32_t num_word_groups(const Slice& s) {
   return (s.num_words + kArrangedWords - 1) / kArrangedWords;
 }
-/// Parts of a slice that are arranged each by itself: four words of the lanes that are served together. None
-/// of rows of one element, which add nothing.
-template <class S>
-TESSERA_HD inline std::uint32_t num_arrangements(const Slice& s) {
-  return is_single(s) ? 0 : blocks_of(s) * (kSliceLanes / kBankLanes<S>)*num_word_groups(s);
+/// None of rows of one element, which add nothing.
+TESSERA_HD inline std::uint32_t num_arranged_parts(const Slice& s) {
+  return is_single(s) ? 0 : blocks_of(s) * num_word_groups(s);
+}
+TESSERA_HD inline ArrangedPart ArrangedPart::of(const Slice& s, std::uint32_t part) {
+  const std::uint32_t groups = num_word_groups(s), first_row = part / groups * kSliceLanes,
+                      k = part % groups * kArrangedWords, words_left = s.num_words - k;
+  ArrangedPart result;
+  result.num_words = words_left < kArrangedWords ? words_left : kArrangedWords;
+  if (is_joint(s)) {
+    result.num_lanes = kSliceLanes;
+    result.first_word = slice_word(s, 0, k * kSliceLanes);
+  } else {
+    const std::uint32_t rows_left = s.num_rows - first_row;
+    result.num_lanes = rows_left < kSliceLanes ? rows_left : kSliceLanes;
+    result.first_word = slice_word(s, first_row, k);
+  }
+  return result;
 }
 
-/// Arranges part `part` of a slice: its words and, unless null, the values beside them.
+/// Arranges a part: its words and, unless null, the values beside them, both from its first on.
 template <class S>
-TESSERA_HD inline void arrange_part(const Slice& s, std::uint32_t part, std::uint32_t padding,
-                                    std::uint32_t* words, S* values) {
-  constexpr std::uint32_t kLaneGroups = kSliceLanes / kBankLanes<S>;
-  const std::uint32_t groups = num_word_groups(s);
-  const std::uint32_t first_word = part % groups * kArrangedWords,
-                      first_lane = part / groups % kLaneGroups * kBankLanes<S>,
-                      first_row = part / groups / kLaneGroups * kSliceLanes;
-  const std::uint32_t num_lanes = is_joint(s) ? kSliceLanes : s.num_rows - first_row;
-  const std::uint32_t end_lane =
-      first_lane + kBankLanes<S> < num_lanes ? first_lane + kBankLanes<S> : num_lanes;
-  const std::uint32_t left = s.num_words - first_word,
-                      num_words = left < kArrangedWords ? left : kArrangedWords;
-  LaneArranger<S> arranger(num_words, padding);
-  for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
-    const auto word_at = [&](unsigned k) {
-      return is_joint(s) ? slice_word(s, 0, (first_word + k) * kSliceLanes + lane)
-                         : slice_word(s, first_row + lane, first_word + k);
-    };
-    std::uint32_t offsets[kArrangedElements];
-    for (unsigned k = 0; k < kArrangedWords; ++k) {
-      const std::uint32_t word = k < num_words ? words[word_at(k)] : padding << 16 | padding;
-      offsets[2 * k] = word & 0xffffu;
-      offsets[2 * k + 1] = word >> 16;
+TESSERA_HD inline void arrange_part(const ArrangedPart& part, std::uint32_t padding, std::uint32_t* words,
+                                    S* values) {
+  for (std::uint32_t first_lane = 0; first_lane < part.num_lanes; first_lane += kBankLanes<S>) {
+    LaneArranger<S> arranger(part.num_words, padding);
+    const std::uint32_t left = part.num_lanes - first_lane,
+                        end_lane = first_lane + (left < kBankLanes<S> ? left : kBankLanes<S>);
+    for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
+      std::uint32_t offsets[kArrangedElements];
+      for (unsigned k = 0; k < kArrangedWords; ++k) {
+        const std::uint32_t word = k < part.num_words ? words[part.word(lane, k)] : padding << 16 | padding;
+        offsets[2 * k] = word & 0xffffu;
+        offsets[2 * k + 1] = word >> 16;
+      }
+      const TreeOrder order = arranger.next(offsets);
+      for (unsigned k = 0; k < kArrangedWords; ++k)
+        if (k < part.num_words) words[part.word(lane, k)] = offsets[2 * k] | offsets[2 * k + 1] << 16;
+      if (values == nullptr) continue;
+      S moved[kArrangedElements] = {};
+      for (unsigned k = 0; k < part.num_words; ++k)
+        for (unsigned half = 0; half < 2; ++half) moved[2 * k + half] = values[2 * part.word(lane, k) + half];
+      order.apply(moved);
+      for (unsigned k = 0; k < part.num_words; ++k)
+        for (unsigned half = 0; half < 2; ++half) values[2 * part.word(lane, k) + half] = moved[2 * k + half];
     }
-    const TreeOrder order = arranger.next(offsets);
-    for (unsigned k = 0; k < kArrangedWords; ++k)
-      if (k < num_words) words[word_at(k)] = offsets[2 * k] | offsets[2 * k + 1] << 16;
-    if (values == nullptr) continue;
-    S moved[kArrangedElements] = {};
-    for (unsigned k = 0; k < num_words; ++k)
-      for (unsigned half = 0; half < 2; ++half) moved[2 * k + half] = values[2 * word_at(k) + half];
-    order.apply(moved);
-    for (unsigned k = 0; k < num_words; ++k)
-      for (unsigned half = 0; half < 2; ++half) values[2 * word_at(k) + half] = moved[2 * k + half];
   }
 }
 
 /// All of a slice.
 template <class S>
 void arrange_slice(const Slice& s, std::uint32_t padding, std::uint32_t* words, S* values) {
-  for (std::uint32_t part = 0; part < num_arrangements<S>(s); ++part)
-    arrange_part(s, part, padding, words, values);
+  for (std::uint32_t i = 0; i < num_arranged_parts(s); ++i) {
+    const ArrangedPart part = ArrangedPart::of(s, i);
+    arrange_part(part, padding, words + part.first_word,
+                 values == nullptr ? nullptr : values + 2 * part.first_word);
+  }
 }
 
 }  // namespace tessera

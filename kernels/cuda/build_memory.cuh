@@ -22,40 +22,12 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/shared_memory_limit.hpp"
 
 namespace tessera::cuda {
-
-/// The position of the last of `size` ascending values that is not above `value`; values[0] is not.
-template <class T>
-__host__ __device__ inline std::uint64_t last_not_above(const T* values, std::uint64_t size,
-                                                        std::uint64_t value) {
-  std::uint64_t low = 0, high = size;
-  while (high - low > 1) {
-    const std::uint64_t middle = (low + high) / 2;
-    if (values[middle] <= value)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/// The position of the first of `size` ascending values that is not below `value`; size when all are.
-template <class T>
-__host__ __device__ inline std::uint64_t first_not_below(const T* values, std::uint64_t size,
-                                                         std::uint64_t value) {
-  std::uint64_t low = 0;
-  while (low < size) {
-    const std::uint64_t middle = (low + size) / 2;
-    if (values[middle] < value)
-      low = middle + 1;
-    else
-      size = middle;
-  }
-  return low;
-}
 
 /// Bits that hold 0 to `largest`.
 inline unsigned bits_for(std::uint64_t largest) { return static_cast<unsigned>(std::bit_width(largest)); }
@@ -223,6 +195,15 @@ struct HostMemory : MemoryTools<HostMemory> {
     for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
       for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) store(e, compute(row, e));
   }
+  /// work(piece, elements) for piece = find(i), i < count: up to kMost elements of `data`, from
+  /// piece.first() on, piece.size() of them, which work() may change. No element is in two pieces.
+  template <unsigned kMost, class T, class Find, class Work>
+  static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto piece = find(i);
+      work(piece, data + piece.first());
+    }
+  }
   static auto policy() { return thrust::seq; }
   template <class K, class P>
   static void sort_copies(const K* from, const P* from_payload, Vector<K>& keys, Vector<P>& payload,
@@ -316,6 +297,17 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     });
     each_in_rows_kernel<<<static_cast<unsigned>(num_blocks), kRowThreads>>>(start, row, count, compute,
                                                                             store);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  }
+
+  template <unsigned kMost, class T, class Find, class Work>
+  static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
+    if (count == 0) return;
+    constexpr std::size_t kBytes = kStagedThreads * kStagedStride<kMost> * sizeof(T);
+    allow_shared_bytes<each_staged_kernel<kMost, T, Find, Work>>(kBytes);
+    each_staged_kernel<kMost>
+        <<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, kStagedThreads)), kStagedThreads, kBytes>>>(
+            count, data, find, work);
     TESSERA_CUDA_CALL(cudaGetLastError());
   }
 

@@ -53,12 +53,17 @@ struct SliceCosts {
   double joint_row = 0;    ///< beside the slice
 };
 /// Measured on an H200 (docs/performance.md): tiles of elements of 4 bytes, the same of so many words that
-/// they come from far, tiles of elements of 8 bytes, bins.
+/// they come from far, tiles of elements of 8 bytes, both with values, bins.
 inline constexpr SliceCosts kTileCosts = {1.5, 0.7, 0.3, 0.95, 0.7},
                             kFarTileCosts = {2.2, 0.7, 0.3, 0.95, 0.95},
-                            kWideTileCosts = {0.6, 0.5, 0.5, 1, 0.35}, kBinCosts = {5.5, 1, 0, 0.6, 0};
-constexpr SliceCosts tile_costs(std::size_t input_bytes, std::uint64_t num_words) {
+                            kWideTileCosts = {0.6, 0.5, 0.5, 1, 0.35},
+                            kWeightedTileCosts = {0.8, 0.7, 0.3, 0.5, 0.5},
+                            kWideWeightedTileCosts = {0.45, 0.28, 0.72, 0.6, 0.25},
+                            kBinCosts = {5.5, 1, 0, 0.6, 0};
+/// input_bytes: of an element.
+constexpr SliceCosts tile_costs(std::size_t input_bytes, bool weighted, std::uint64_t num_words) {
   constexpr std::uint64_t kFarWords = 100'000'000;
+  if (weighted) return input_bytes == 4 ? kWeightedTileCosts : kWideWeightedTileCosts;
   if (input_bytes == 8) return kWideTileCosts;
   return num_words < kFarWords ? kTileCosts : kFarTileCosts;
 }

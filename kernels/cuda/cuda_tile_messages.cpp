@@ -102,7 +102,8 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
         matrix_(std::move(matrix)),
         cache_use_(cache_use_of(matrix_)),
         num_multiprocessors_(num_multiprocessors) {
-    const HostOutline tiles(matrix_.tiles, tile_costs(sizeof(S), matrix_.tiles.words.size())),
+    const HostOutline tiles(matrix_.tiles,
+                            tile_costs(sizeof(S), !matrix_.tiles.values.empty(), matrix_.tiles.words.size())),
         bins(matrix_.bins, kBinCosts);
     // One launch for the tiles that each chunk of the exchange completes.
     std::uint64_t first = 0;

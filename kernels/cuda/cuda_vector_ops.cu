@@ -53,8 +53,7 @@ template <class S>
 void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
                  const ExactScale& bound, bool squares, const SumsOutbox& box) {
   const std::uint64_t size = vectors.num_rows * std::min(vectors.num_vectors, kWalkVectors);
-  const dim3 blocks(static_cast<unsigned>(std::clamp<std::uint64_t>(
-                        ceil_div<std::uint64_t>(size, kThreads * kWalkRows), 1, kMostWalkBlocks)),
+  const dim3 blocks(num_reduce_blocks(ceil_div<std::uint64_t>(size, kWalkRows)),
                     ceil_div(vectors.num_vectors, kWalkVectors));
   if (squares)
     launch_early(walk_kernel<true, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
@@ -66,8 +65,8 @@ void walk_update(double continue_probability, double restart, const WalkVectors<
 
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const NormStep& step, double* factor, const SumsOutbox& box) {
-  launch_early(norm_kernel, num_reduce_blocks(ceil_div<std::uint64_t>(size, kNormRows)), kThreads, 0, y, size,
-               squares, bound, step, factor, box);
+  launch_early(norm_kernel, num_reduce_blocks(ceil_div<std::uint64_t>(size, kNormRows), kMostNormBlocks),
+               kThreads, 0, y, size, squares, bound, step, factor, box);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -14,9 +14,12 @@ inline constexpr unsigned kThreads = 256;
 inline unsigned num_blocks(std::uint64_t size) {
   return static_cast<unsigned>(std::min<std::uint64_t>(ceil_div<std::uint64_t>(size, kThreads), 1u << 20));
 }
-/// Fewer, so that each block has something to add up before it goes to device memory; an H200 runs a third of
-/// 1,188 at once.
-inline unsigned num_reduce_blocks(std::uint64_t size) { return std::clamp(num_blocks(size), 1u, 1188u); }
+/// Fewer, so that each block has something to add up before it goes to device memory. As many as an H200 runs
+/// at once of three a multiprocessor: more would queue at the same words of the sums.
+inline constexpr unsigned kMostReduceBlocks = 396;
+inline unsigned num_reduce_blocks(std::uint64_t size, unsigned most = kMostReduceBlocks) {
+  return std::clamp(num_blocks(size), 1u, most);
+}
 
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ inline std::uint64_t index_step() { return std::uint64_t{gridDim.x} * kThreads; }
@@ -112,9 +115,6 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
 
 /// Rows that a thread has under way, and vectors that a block takes at most.
 inline constexpr unsigned kWalkRows = 4, kWalkVectors = 32;
-/// Blocks for one group of vectors, as many as an H200 runs at once: more would queue at the same words of
-/// the sums.
-inline constexpr std::uint64_t kMostWalkBlocks = 396;
 
 /// The words of all threads of a block that have the same vector, added up: to box.sums. A thread's vector is
 /// first + thread % count, and `groups` threads have it.
@@ -191,8 +191,8 @@ __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums,
   return step.covers(norm.largest) ? 1 / step.size(norm, scale) : -1;
 }
 
-/// A thread takes kNormRows numbers at a time, so that enough loads are under way.
-inline constexpr unsigned kNormRows = 4;
+/// A thread takes kNormRows numbers at a time, so that enough loads are under way; blocks are small.
+inline constexpr unsigned kNormRows = 4, kMostNormBlocks = 1188;
 
 /// factor: gets that of `step`, where it is not null.
 __global__ void __launch_bounds__(kThreads)

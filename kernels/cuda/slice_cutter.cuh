@@ -148,6 +148,14 @@ void fill_words(const CutSlices<Memory>& cut, ElementsOf elements_of, std::uint3
       [=] __host__ __device__(std::uint64_t word, std::uint32_t halves) { words[word] = halves; });
 }
 
+/// A part, and the offset that stands for 0 in it.
+struct PaddedPart {
+  ArrangedPart part;
+  std::uint32_t padding;
+  __host__ __device__ std::uint64_t first() const { return part.first_word; }
+  __host__ __device__ std::uint32_t size() const { return part.size(); }
+};
+
 /// Arranges all words and, unless null, the values beside them. padding_of(slice): the offset that stands
 /// for 0.
 template <class Memory, class S, class PaddingOf>
@@ -157,13 +165,19 @@ void arrange_words(const CutSlices<Memory>& cut, PaddingOf padding_of, std::uint
   auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
   std::uint64_t* first = ends.data();
   Memory::each(num_slices,
-               [=] __host__ __device__(std::uint64_t s) { first[s + 1] = num_arrangements<S>(slice[s]); });
+               [=] __host__ __device__(std::uint64_t s) { first[s + 1] = num_arranged_parts(slice[s]); });
   sum_up(ends);
   const std::uint64_t num_parts = Memory::read(first + num_slices);
-  Memory::each(num_parts, [=] __host__ __device__(std::uint64_t i) {
-    const std::uint64_t s = last_not_above(first, num_slices + 1, i);
-    arrange_part(slice[s], static_cast<std::uint32_t>(i - first[s]), padding_of(s), words, values);
-  });
+  Memory::template each_staged<kMostPartWords>(
+      num_parts, words,
+      [=] __host__ __device__(std::uint64_t i) -> PaddedPart {
+        const std::uint64_t s = last_not_above(first, num_slices + 1, i);
+        return {ArrangedPart::of(slice[s], static_cast<std::uint32_t>(i - first[s])), padding_of(s)};
+      },
+      [=] __host__ __device__(const PaddedPart& found, std::uint32_t* staged) {
+        arrange_part(found.part, found.padding, staged,
+                     values == nullptr ? nullptr : values + 2 * found.part.first_word);
+      });
 }
 
 template <class S>

@@ -4,6 +4,7 @@
 // addition change places: of the 128 orders that this leaves for four words, each lane takes the one whose
 // gathers meet the lanes before it least. Not in the paper.
 #pragma once
+#include "kernels/base/scratch_words.hpp"
 #include "kernels/tile_messages_view.hpp"
 
 namespace tessera {
@@ -13,20 +14,6 @@ inline constexpr unsigned kArrangedWords = kTreeWords, kArrangedElements = 2 * k
 /// Lanes whose gathers are served together, and banks: 128 bytes at a time.
 template <class S>
 inline constexpr unsigned kBankLanes = 128 / sizeof(S);
-
-/// What the lanes so far ask of the banks, in each gather: 0, 1 or 3 for none, one, more of them.
-class BankLoads {
- public:
-  TESSERA_HD std::uint32_t at(unsigned gather, unsigned bank) const {
-    return static_cast<std::uint32_t>(loads_[gather] >> 2 * bank) & 3u;
-  }
-  TESSERA_HD void add(unsigned gather, unsigned bank) {
-    loads_[gather] |= std::uint64_t{at(gather, bank) == 0 ? 1u : 2u} << 2 * bank;
-  }
-
- private:
-  std::uint64_t loads_[kArrangedElements] = {};
-};
 
 /// One order of the elements of four words.
 struct TreeOrder {
@@ -47,77 +34,88 @@ struct TreeOrder {
   }
 };
 
-/// Chooses the order of one lane after the other.
-template <class S>
+/// Chooses the order of one lane after the other. What the lanes so far ask of a bank are eight numbers of
+/// four bits, one a gather: 0, 1 or 3 for none, one, more of them. So one look at an element's bank tells its
+/// cost in all gathers, and costs at all places are added, and compared, in the bytes or halves of one
+/// number.
+template <class S, class Banks>
 class LaneArranger {
  public:
   /// num_words: of each lane, up to kArrangedWords. padding: the offset that is no element; it is not put
-  /// first, where an element was.
-  TESSERA_HD LaneArranger(unsigned num_words, std::uint32_t padding)
-      : num_words_(num_words), padding_(padding) {}
+  /// first, where an element was. banks: a word each (ScratchWords); overwritten.
+  TESSERA_HD LaneArranger(unsigned num_words, std::uint32_t padding, Banks& banks)
+      : num_words_(num_words), padding_(padding), banks_(banks) {
+    for (unsigned bank = 0; bank < kBankLanes<S>; ++bank) banks_.store(bank, 0);
+  }
 
   /// Of the next lane, whose elements beyond its words are padding.
   TESSERA_HD TreeOrder next(std::uint32_t (&offsets)[kArrangedElements]) {
-    const bool is_full = num_words_ == kArrangedWords;  // else halves stay where they are
-    Half chosen[2] = {best_half(offsets, 0, 0), {}};
-    if (num_words_ > 2) chosen[1] = best_half(offsets, 1, 1);
+    std::uint32_t asked[kArrangedElements];  // of each element's bank; none of padding
+    for (unsigned i = 0; i < kArrangedElements; ++i)
+      asked[i] = offsets[i] == padding_ ? 0 : banks_.load(offsets[i] % kBankLanes<S>);
+    const auto word = [&](unsigned w) {
+      return Word(asked[2 * w], asked[2 * w + 1], offsets[2 * w] == padding_, offsets[2 * w + 1] == padding_);
+    };
+    const Word words[] = {word(0), word(1), word(2), word(3)};
+    const Half halves[] = {Half(words[0], words[1], num_words_ > 1),
+                           Half(words[2], words[3], num_words_ > 3)};
     TreeOrder order;
-    if (is_full) {
-      const Half first = best_half(offsets, 1, 0), second = best_half(offsets, 0, 1);
-      order.turns_halves = first.cost + second.cost < chosen[0].cost + chosen[1].cost;
-      if (order.turns_halves) {
-        chosen[0] = first;
-        chosen[1] = second;
-      }
-    }
+    order.turns_halves = num_words_ == kArrangedWords &&
+                         halves[1].cost(0) + halves[0].cost(1) < halves[0].cost(0) + halves[1].cost(1);
     for (unsigned to = 0; to < 2; ++to) {
-      order.turns_words[to] = chosen[to].turns_words;
-      for (unsigned w = 0; w < 2; ++w) order.turns_elements[2 * to + w] = chosen[to].turns_elements[w];
+      const auto turns_word = [&](unsigned w, unsigned place) {
+        return order.turns_halves ? words[(w + 2) % kArrangedWords].turns(place) : words[w].turns(place);
+      };
+      const bool turns = order.turns_halves ? halves[1 - to].turns(to) : halves[to].turns(to);
+      order.turns_words[to] = turns;
+      for (unsigned place = 2 * to; place < 2 * to + 2; ++place)
+        order.turns_elements[place] = turns ? turns_word(place ^ 1u, place) : turns_word(place, place);
     }
     order.apply(offsets);
-    for (unsigned i = 0; i < kArrangedElements; ++i)
-      if (offsets[i] != padding_) loads_.add(i, offsets[i] % kBankLanes<S>);
+    order.apply(asked);
+    for (unsigned i = 0; i < kArrangedElements; ++i) {
+      const std::uint32_t before = asked[i] >> 4 * i & 15u, more = before == 0 ? 1u : 2u;
+      banks_.set_bits(offsets[i] % kBankLanes<S>, offsets[i] == padding_ ? 0u : more << 4 * i);
+    }
     return order;
   }
 
  private:
+  /// Costs of a word as word 0, 1, 2, 3 of the lane, a byte each, its elements as they are or turned,
+  /// whichever costs less.
   struct Word {
-    std::uint32_t cost;
-    bool turns;
-  };
-  struct Half {
-    std::uint32_t cost = 0;
-    bool turns_words = false, turns_elements[2] = {};
-  };
-  static constexpr std::uint32_t kNever = 64;  // more than all elements may cost
+    static constexpr std::uint32_t kNever = 64;  // more than all elements may cost
+    std::uint32_t costs, is_turned;              // of the latter the highest bits
 
-  TESSERA_HD std::uint32_t cost(std::uint32_t offset, unsigned gather) const {
-    if (offset == padding_) return gather == 0 ? kNever : 0;
-    return loads_.at(gather, offset % kBankLanes<S>);
-  }
-  TESSERA_HD Word best_word(const std::uint32_t (&offsets)[kArrangedElements], unsigned word,
-                            unsigned to) const {
-    const std::uint32_t low = offsets[2 * word], high = offsets[2 * word + 1];
-    const std::uint32_t as_is = cost(low, 2 * to) + cost(high, 2 * to + 1),
-                        turned = cost(high, 2 * to) + cost(low, 2 * to + 1);
-    return turned < as_is ? Word{turned, true} : Word{as_is, false};
-  }
-  /// The words 2 * half and the next as the words 2 * to and the next.
-  TESSERA_HD Half best_half(const std::uint32_t (&offsets)[kArrangedElements], unsigned half,
-                            unsigned to) const {
-    const Word first = best_word(offsets, 2 * half, 2 * to);
-    if (num_words_ <= 2 * half + 1) return {first.cost, false, {first.turns, false}};
-    const Word second = best_word(offsets, 2 * half + 1, 2 * to + 1),
-               first_behind = best_word(offsets, 2 * half, 2 * to + 1),
-               second_before = best_word(offsets, 2 * half + 1, 2 * to);
-    const std::uint32_t as_is = first.cost + second.cost, turned = second_before.cost + first_behind.cost;
-    if (turned < as_is) return {turned, true, {second_before.turns, first_behind.turns}};
-    return {as_is, false, {first.turns, second.turns}};
-  }
+    TESSERA_HD Word(std::uint32_t low, std::uint32_t high, bool low_is_padding, bool high_is_padding) {
+      constexpr std::uint32_t kEven = 0x0f0f0f0fu, kHighest = 0x80808080u, kOnes = 0x01010101u;
+      const std::uint32_t as_is = (low & kEven) + (high >> 4 & kEven) + (low_is_padding ? kNever : 0),
+                          turned = (high & kEven) + (low >> 4 & kEven) + (high_is_padding ? kNever : 0);
+      is_turned = ((as_is | kHighest) - turned - kOnes) & kHighest;
+      const std::uint32_t mask = (is_turned >> 7) * 0xffu;
+      costs = (turned & mask) | (as_is & ~mask);
+    }
+    TESSERA_HD bool turns(unsigned place) const { return (is_turned >> (8 * place + 7) & 1u) != 0; }
+  };
+  /// The same of two words as the first half and as the second, 16 bits each; they turn only if `is_full`.
+  struct Half {
+    std::uint32_t costs, is_turned;
+
+    TESSERA_HD Half(const Word& first, const Word& second, bool is_full) {
+      constexpr std::uint32_t kEven = 0x00ff00ffu, kHighest = 0x80008000u, kOnes = 0x00010001u;
+      const std::uint32_t as_is = (first.costs & kEven) + (second.costs >> 8 & kEven),
+                          turned = (second.costs & kEven) + (first.costs >> 8 & kEven);
+      is_turned = is_full ? ((as_is | kHighest) - turned - kOnes) & kHighest : 0;
+      const std::uint32_t mask = (is_turned >> 15) * 0xffffu;
+      costs = (turned & mask) | (as_is & ~mask);
+    }
+    TESSERA_HD std::uint32_t cost(unsigned half) const { return costs >> 16 * half & 0xffffu; }
+    TESSERA_HD bool turns(unsigned half) const { return (is_turned >> (16 * half + 15) & 1u) != 0; }
+  };
 
   unsigned num_words_;
   std::uint32_t padding_;
-  BankLoads loads_;
+  Banks& banks_;
 };
 
 /// What is arranged by itself: up to four words of a block of rows, or of the lanes of a joint row. They lie
@@ -159,12 +157,13 @@ TESSERA_HD inline ArrangedPart ArrangedPart::of(const Slice& s, std::uint32_t pa
   return result;
 }
 
-/// Arranges a part: its words and, unless null, the values beside them, both from its first on.
-template <class S>
+/// Arranges a part: its words and, unless null, the values beside them, both from its first on. banks:
+/// overwritten.
+template <class S, class Banks>
 TESSERA_HD inline void arrange_part(const ArrangedPart& part, std::uint32_t padding, std::uint32_t* words,
-                                    S* values) {
+                                    S* values, Banks& banks) {
   for (std::uint32_t first_lane = 0; first_lane < part.num_lanes; first_lane += kBankLanes<S>) {
-    LaneArranger<S> arranger(part.num_words, padding);
+    LaneArranger<S, Banks> arranger(part.num_words, padding, banks);
     const std::uint32_t left = part.num_lanes - first_lane,
                         end_lane = first_lane + (left < kBankLanes<S> ? left : kBankLanes<S>);
     for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
@@ -191,10 +190,11 @@ TESSERA_HD inline void arrange_part(const ArrangedPart& part, std::uint32_t padd
 /// All of a slice.
 template <class S>
 void arrange_slice(const Slice& s, std::uint32_t padding, std::uint32_t* words, S* values) {
+  ScratchWords<kBankLanes<S>> banks;
   for (std::uint32_t i = 0; i < num_arranged_parts(s); ++i) {
     const ArrangedPart part = ArrangedPart::of(s, i);
     arrange_part(part, padding, words + part.first_word,
-                 values == nullptr ? nullptr : values + 2 * part.first_word);
+                 values == nullptr ? nullptr : values + 2 * part.first_word, banks);
   }
 }
 

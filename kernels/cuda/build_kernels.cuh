@@ -51,7 +51,27 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-inline constexpr unsigned kStagedThreads = 128;
+inline constexpr unsigned kStagedThreads = 64;
+
+/// ScratchWords of a thread of each_staged_kernel in shared memory, those of all threads side by side, so
+/// that threads never ask one bank for different words.
+template <unsigned kWords>
+struct SharedWords {
+  static constexpr unsigned kSize = kWords;
+  std::uint32_t* first;
+
+  __host__ __device__ std::uint32_t load(unsigned i) const { return first[i * kStagedThreads]; }
+  __host__ __device__ void store(unsigned i, std::uint32_t word) { first[i * kStagedThreads] = word; }
+  /// Nobody else does; but nothing waits for an atomic operation.
+  __host__ __device__ void set_bits(unsigned i, std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+    atomicOr(first + i * kStagedThreads, bits);
+#else
+    first[i * kStagedThreads] |= bits;
+#endif
+  }
+};
+
 /// Elements of a thread's place in shared memory: odd, so that threads at the same element of theirs ask
 /// different banks.
 template <unsigned kMost>
@@ -59,13 +79,15 @@ inline constexpr unsigned kStagedStride = kMost | 1u;
 
 /// A thread a piece of `data`; a warp brings the pieces of its threads to shared memory, one after the other,
 /// and back.
-template <unsigned kMost, class T, class Find, class Work>
+template <unsigned kMost, class Words, class T, class Find, class Work>
 __global__ void __launch_bounds__(kStagedThreads)
     each_staged_kernel(std::uint64_t count, T* data, Find find, Work work) {
   constexpr unsigned kLanes = 32, kStride = kStagedStride<kMost>;
   extern __shared__ __align__(16) unsigned char shared[];
   const unsigned lane = threadIdx.x % kLanes;
-  T* of_warp = reinterpret_cast<T*>(shared) + threadIdx.x / kLanes * kLanes * kStride;
+  auto* scratch = reinterpret_cast<std::uint32_t*>(shared);
+  T* of_warp =
+      reinterpret_cast<T*>(scratch + Words::kSize * kStagedThreads) + threadIdx.x / kLanes * kLanes * kStride;
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kStagedThreads + threadIdx.x;
   decltype(find(i)) piece{};
   if (i < count) piece = find(i);
@@ -82,7 +104,8 @@ __global__ void __launch_bounds__(kStagedThreads)
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncwarp();
-  if (i < count) work(piece, of_warp + lane * kStride);
+  Words words{scratch + threadIdx.x};
+  if (i < count) work(piece, of_warp + lane * kStride, words);
   __syncwarp();
   each_element([](const T* staged, T* element) { *element = *staged; });
 }

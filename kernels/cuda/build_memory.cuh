@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/base/scratch_words.hpp"
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/device_memory.hpp"
@@ -195,13 +196,17 @@ struct HostMemory : MemoryTools<HostMemory> {
     for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
       for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) store(e, compute(row, e));
   }
-  /// work(piece, elements) for piece = find(i), i < count: up to kMost elements of `data`, from
-  /// piece.first() on, piece.size() of them, which work() may change. No element is in two pieces.
-  template <unsigned kMost, class T, class Find, class Work>
+  template <unsigned kSize>
+  using Scratch = ScratchWords<kSize>;
+  /// work(piece, elements, words) for piece = find(i), i < count: up to kMost elements of `data`, from
+  /// piece.first() on, piece.size() of them, which work() may change. No element is in two pieces. words: a
+  /// Scratch of any content.
+  template <unsigned kMost, class Words, class T, class Find, class Work>
   static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
+    Words words;
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto piece = find(i);
-      work(piece, data + piece.first());
+      work(piece, data + piece.first(), words);
     }
   }
   static auto policy() { return thrust::seq; }
@@ -300,12 +305,15 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     TESSERA_CUDA_CALL(cudaGetLastError());
   }
 
-  template <unsigned kMost, class T, class Find, class Work>
+  template <unsigned kSize>
+  using Scratch = SharedWords<kSize>;
+  template <unsigned kMost, class Words, class T, class Find, class Work>
   static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
     if (count == 0) return;
-    constexpr std::size_t kBytes = kStagedThreads * kStagedStride<kMost> * sizeof(T);
-    allow_shared_bytes<each_staged_kernel<kMost, T, Find, Work>>(kBytes);
-    each_staged_kernel<kMost>
+    constexpr std::size_t kBytes =
+        kStagedThreads * (Words::kSize * sizeof(std::uint32_t) + kStagedStride<kMost> * sizeof(T));
+    allow_shared_bytes<each_staged_kernel<kMost, Words, T, Find, Work>>(kBytes);
+    each_staged_kernel<kMost, Words>
         <<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, kStagedThreads)), kStagedThreads, kBytes>>>(
             count, data, find, work);
     TESSERA_CUDA_CALL(cudaGetLastError());

@@ -160,6 +160,7 @@ struct PaddedPart {
 /// for 0.
 template <class Memory, class S, class PaddingOf>
 void arrange_words(const CutSlices<Memory>& cut, PaddingOf padding_of, std::uint32_t* words, S* values) {
+  using Banks = typename Memory::template Scratch<kBankLanes<S>>;
   const std::uint64_t num_slices = cut.slices.size();
   const Slice* slice = cut.slices.data();
   auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
@@ -168,15 +169,15 @@ void arrange_words(const CutSlices<Memory>& cut, PaddingOf padding_of, std::uint
                [=] __host__ __device__(std::uint64_t s) { first[s + 1] = num_arranged_parts(slice[s]); });
   sum_up(ends);
   const std::uint64_t num_parts = Memory::read(first + num_slices);
-  Memory::template each_staged<kMostPartWords>(
+  Memory::template each_staged<kMostPartWords, Banks>(
       num_parts, words,
       [=] __host__ __device__(std::uint64_t i) -> PaddedPart {
         const std::uint64_t s = last_not_above(first, num_slices + 1, i);
         return {ArrangedPart::of(slice[s], static_cast<std::uint32_t>(i - first[s])), padding_of(s)};
       },
-      [=] __host__ __device__(const PaddedPart& found, std::uint32_t* staged) {
+      [=] __host__ __device__(const PaddedPart& found, std::uint32_t* staged, Banks& banks) {
         arrange_part(found.part, found.padding, staged,
-                     values == nullptr ? nullptr : values + 2 * found.part.first_word);
+                     values == nullptr ? nullptr : values + 2 * found.part.first_word, banks);
       });
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -167,6 +168,72 @@ TYPED_TEST(WordArrangement, GathersMeetLess) {
     const int before = filled.turns();
     filled.arrange();
     EXPECT_LT(100 * filled.turns(), most_percent * before) << num_words << " words";
+  }
+}
+
+/// Lanes before that ask a bank, in one gather: 0, 1, 2 or more cost 0, 1, 3.
+class Asked {
+ public:
+  void add(std::size_t gather, std::uint32_t bank) { ++counts_[{gather, bank}]; }
+  int cost(std::size_t gather, std::uint32_t bank) const {
+    const auto found = counts_.find({gather, bank});
+    return found == counts_.end() ? 0 : found->second == 1 ? 1 : 3;
+  }
+
+ private:
+  std::map<std::pair<std::size_t, std::uint32_t>, int> counts_;
+};
+
+/// All 128 orders of the elements of a lane with four words, each element as it is gathered; where there are
+/// fewer words, those that leave padding behind them.
+std::vector<std::vector<std::uint32_t>> orders_of(const std::vector<std::uint32_t>& elements) {
+  std::vector<std::vector<std::uint32_t>> orders;
+  const auto num_words = static_cast<unsigned>(elements.size() / 2);
+  for (unsigned choice = 0; choice < 128; ++choice) {
+    std::vector<unsigned> words;
+    for (unsigned place = 0; place < num_words; ++place) words.push_back(place);
+    if ((choice & 1) != 0 && num_words == 4) words = {2, 3, 0, 1};
+    if ((choice & 2) != 0 && num_words > 1) std::swap(words[0], words[1]);
+    if ((choice & 4) != 0 && num_words == 4) std::swap(words[2], words[3]);
+    std::vector<std::uint32_t> order;
+    for (unsigned place = 0; place < num_words; ++place) {
+      const bool turns = (choice >> (3 + place) & 1) != 0;
+      order.push_back(elements[2 * words[place] + (turns ? 1 : 0)]);
+      order.push_back(elements[2 * words[place] + (turns ? 0 : 1)]);
+    }
+    orders.push_back(order);
+  }
+  return orders;
+}
+
+TYPED_TEST(WordArrangement, EachLaneTakesTheOrderThatMeetsTheLanesBeforeLeast) {
+  std::mt19937 random(6);
+  for (unsigned num_words = 1; num_words <= kArrangedWords; ++num_words) {
+    ScratchWords<kBankLanes<TypeParam>> banks;
+    LaneArranger<TypeParam, ScratchWords<kBankLanes<TypeParam>>> arranger(num_words, kPadding, banks);
+    Asked asked;
+    const auto cost_of = [&](const std::vector<std::uint32_t>& order) {
+      int cost = 0;
+      for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i] != kPadding) cost += asked.cost(i, order[i] % kBankLanes<TypeParam>);
+      return cost;
+    };
+    for (unsigned lane = 0; lane < kBankLanes<TypeParam>; ++lane) {
+      std::vector<std::uint32_t> elements(2 * num_words);
+      for (std::size_t i = 0; i < elements.size(); ++i)
+        elements[i] = i > 0 && random() % 5 == 0 ? kPadding : random() % kPadding;
+      int least = std::numeric_limits<int>::max();
+      for (const std::vector<std::uint32_t>& order : orders_of(elements))
+        if (order[0] != kPadding) least = std::min(least, cost_of(order));
+      std::uint32_t offsets[kArrangedElements];
+      for (std::size_t i = 0; i < kArrangedElements; ++i)
+        offsets[i] = i < elements.size() ? elements[i] : kPadding;
+      arranger.next(offsets);
+      const std::vector<std::uint32_t> found(offsets, offsets + elements.size());
+      ASSERT_EQ(cost_of(found), least) << num_words << " words, lane " << lane;
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (found[i] != kPadding) asked.add(i, found[i] % kBankLanes<TypeParam>);
+    }
   }
 }
 

@@ -127,7 +127,7 @@ struct ArrangedPart {
 
   /// Part `part` of num_arranged_parts(s).
   TESSERA_HD static ArrangedPart of(const Slice& s, std::uint32_t part);
-  /// From the first on.
+  /// From the first on, as slice_word() has it.
   TESSERA_HD std::uint32_t word(std::uint32_t lane, std::uint32_t k) const { return k * num_lanes + lane; }
   TESSERA_HD std::uint32_t size() const { return num_words * num_lanes; }
 };

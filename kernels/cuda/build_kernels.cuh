@@ -62,7 +62,8 @@ struct SharedWords {
 
   __host__ __device__ std::uint32_t load(unsigned i) const { return first[i * kStagedThreads]; }
   __host__ __device__ void store(unsigned i, std::uint32_t word) { first[i * kStagedThreads] = word; }
-  /// Nobody else does; but nothing waits for an atomic operation.
+  /// No other thread changes the word; but an atomic operation without a result need not be waited for, as a
+  /// load would.
   __host__ __device__ void set_bits(unsigned i, std::uint32_t bits) {
 #ifdef __CUDA_ARCH__
     atomicOr(first + i * kStagedThreads, bits);

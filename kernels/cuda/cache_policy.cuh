@@ -2,25 +2,9 @@
 // made where they are used, so that the compiler knows them: from registers every copy and store would have
 // to wait for them, and the policy that is called normal takes longer for windows than none.
 #pragma once
-#include <type_traits>
-
-#include "kernels/cuda/cache_use.hpp"
 #include "kernels/cuda/shared_address.cuh"
 
 namespace tessera::cuda {
-
-/// Calls with the use as a constant type: call(use), of which use() is known to the compiler.
-template <class Call>
-void with_cache_use(CacheUse use, const Call& call) {
-  switch (use) {
-    case CacheUse::as_usual:
-      return call(std::integral_constant<CacheUse, CacheUse::as_usual>{});
-    case CacheUse::messages_stay:
-      return call(std::integral_constant<CacheUse, CacheUse::messages_stay>{});
-    case CacheUse::only_messages_stay:
-      return call(std::integral_constant<CacheUse, CacheUse::only_messages_stay>{});
-  }
-}
 
 /// Starts a copy of 16 bytes; kOnce: they are the first to make room.
 template <bool kOnce>

@@ -15,7 +15,8 @@ inline unsigned num_blocks(std::uint64_t size) {
   return static_cast<unsigned>(std::min<std::uint64_t>(ceil_div<std::uint64_t>(size, kThreads), 1u << 20));
 }
 /// Fewer, so that each block has something to add up before it goes to device memory. As many as an H200 runs
-/// at once of three a multiprocessor: more would queue at the same words of the sums.
+/// at once of three a multiprocessor (of updates that sum squares two): more would queue at the same words of
+/// the sums.
 inline constexpr unsigned kMostReduceBlocks = 396;
 inline unsigned num_reduce_blocks(std::uint64_t size, unsigned most = kMostReduceBlocks) {
   return std::clamp(num_blocks(size), 1u, most);
@@ -191,7 +192,8 @@ __device__ inline double factor_of(const NormStep& step, const DeviceSums& sums,
   return step.covers(norm.largest) ? 1 / step.size(norm, scale) : -1;
 }
 
-/// A thread takes kNormRows numbers at a time, so that enough loads are under way; blocks are small.
+/// A thread takes kNormRows numbers at a time, so that enough loads are under way. Fewer blocks gain nothing
+/// (docs/performance.md).
 inline constexpr unsigned kNormRows = 4, kMostNormBlocks = 1188;
 
 /// factor: gets that of `step`, where it is not null.

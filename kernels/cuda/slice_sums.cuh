@@ -127,6 +127,7 @@ __device__ void run_share(const PassArgs<S>& args, std::uint32_t i, std::uint32_
   // What is this warp's own starts before it waits for the others.
   const WarpSlices own(share, warp);
   using Work = WarpWork<kWeighted, S, Store>;
+  // At a line of the cache, as all words begin.
   const std::uint64_t first_word = own.first_word / kLineWords * kLineWords;
   typename Work::Stream stream(pass.words + first_word, pass.words + share.first_word[warp + 1],
                                shared_address(first_ring(shared) + warp * kRingBytes), lane);

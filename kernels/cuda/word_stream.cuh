@@ -19,7 +19,8 @@ template <bool kOnce>
 class WordStream {
  public:
   /// Words [begin, end); begin is 16-byte aligned, and up to 12 bytes behind `end` may be read. Nothing that
-  /// this thread has started to copy is still on its way then.
+  /// this thread has started to copy is still on its way then. Before the first need() the caller waits until
+  /// the copies of all lanes have arrived.
   __device__ WordStream(const std::uint32_t* begin, const std::uint32_t* end, SharedAddress ring,
                         unsigned lane)
       : first_(begin + 4 * lane),
@@ -46,6 +47,9 @@ class WordStream {
 
  private:
   static constexpr std::uint32_t kAhead = 2 * kPieceWords;
+  // What need() is asked for, of any place in a piece, lies in two pieces, and behind it kAhead are on their
+  // way.
+  static_assert(kAhead + 2 * kPieceWords <= kRingPieces * kPieceWords);
   __device__ void fetch() {
     if (fetched_ < size_)
       start_copy<kOnce>(ring_of_lane_ | (4 * static_cast<std::uint32_t>(fetched_) & (kRingBytes - 1)),

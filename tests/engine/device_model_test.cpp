@@ -176,6 +176,20 @@ TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
   EXPECT_LT(block.predicted_csr_seconds, block.predicted_tile_seconds);
 }
 
+TEST(DeviceModel, TilesOfSeveralVectorsMustPromiseATenth) {
+  const std::vector<std::uint64_t> lengths(100, 2);
+  const GraphFindings findings{.order = ColumnOrderKind::as_given, .num_pieces = 100};
+  PerfTable table = default_perf_table();
+  table.gpu = {};
+  table.gpu.tiles[0] = 1;  // a launch
+  const auto kernel = [&](double block_seconds) {
+    table.gpu.block[0] = block_seconds;
+    return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings, 4).kernel;
+  };
+  EXPECT_EQ(kernel(4 * 1.09), KernelKind::csr);
+  EXPECT_EQ(kernel(4 * 1.11), KernelKind::tile_messages);
+}
+
 TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {
   std::vector<std::uint64_t> lengths(1 << 20);
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + 400000 / (i + 1);

@@ -276,5 +276,14 @@ TEST(SliceShares, NothingToDealGivesNoBlocks) {
   EXPECT_EQ(share_slices(pass.outline(0, 0), 10, 32, 4).num_blocks(), 0u);
 }
 
+TEST(TileCosts, FollowPrecisionValuesAndWords) {
+  constexpr std::uint64_t kMany = 100'000'000;
+  EXPECT_EQ(tile_costs(4, false, kMany - 1).slice, kTileCosts.slice);
+  EXPECT_EQ(tile_costs(4, false, kMany).slice, kFarTileCosts.slice);
+  EXPECT_EQ(tile_costs(8, false, kMany).slice, kWideTileCosts.slice);
+  EXPECT_EQ(tile_costs(4, true, kMany).slice, kWeightedTileCosts.slice);
+  EXPECT_EQ(tile_costs(8, true, 1).slice, kWideWeightedTileCosts.slice);
+}
+
 }  // namespace
 }  // namespace tessera::cuda

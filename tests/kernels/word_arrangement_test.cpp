@@ -171,6 +171,32 @@ TYPED_TEST(WordArrangement, GathersMeetLess) {
   }
 }
 
+TEST(ArrangedParts, CoverTheWordsOfASliceOnce) {
+  for (Slice slice : kShapes) {
+    slice.first_word = 16;
+    std::vector<int> seen(words_of(slice), 0);
+    for (std::uint32_t i = 0; i < num_arranged_parts(slice); ++i) {
+      const ArrangedPart part = ArrangedPart::of(slice, i);
+      ASSERT_LE(part.size(), kMostPartWords);
+      for (std::uint32_t lane = 0; lane < part.num_lanes; ++lane)
+        for (std::uint32_t k = 0; k < part.num_words; ++k)
+          ++seen.at(part.first_word + part.word(lane, k) - slice.first_word);
+    }
+    EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << slice.num_words << " words";
+  }
+}
+
+/// A part's words are those of slice_word(), of rows that follow each other.
+TEST(ArrangedParts, LieAsTheLayoutSays) {
+  const Slice slice{.first_word = 8, .num_words = 6, .num_rows = 77};  // blocks of 32, 32, 13 rows
+  const ArrangedPart part = ArrangedPart::of(slice, 5);                // the last: its words 4 and 5
+  ASSERT_EQ(part.num_lanes, 13u);
+  ASSERT_EQ(part.num_words, 2u);
+  for (std::uint32_t lane = 0; lane < 13; ++lane)
+    for (std::uint32_t k = 0; k < 2; ++k)
+      EXPECT_EQ(part.first_word + part.word(lane, k), slice_word(slice, 64 + lane, 4 + k));
+}
+
 /// Lanes before that ask a bank, in one gather: 0, 1, 2 or more cost 0, 1, 3.
 class Asked {
  public:

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 TESSERA = os.environ["TESSERA"]
-TIMEOUT_SECONDS = 60  # of a program that hangs; `tune` under a sanitizer takes 10, more beside other work
+TIMEOUT_SECONDS = 20
 
 
 class Result:

@@ -8,6 +8,8 @@ foreach(file ${tool_tests})
     SKIP_REGULAR_EXPRESSION "mpirun is not there: nothing was tested"
     ENVIRONMENT "TESSERA=$<TARGET_FILE:tessera>;TESSERA_REFERENCE_DATA=${TESSERA_REFERENCE_DATA}")
 endforeach()
+# It measures, for 13 s a run under a sanitizer where nothing else runs, and programs may run for 20.
+set_tests_properties(tools.tune_test PROPERTIES RUN_SERIAL ON)
 
 # Parts of the program that need no whole run.
 set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan)

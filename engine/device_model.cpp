@@ -6,6 +6,7 @@
 
 #include "kernels/block_padding.hpp"
 #include "kernels/tile_composite_view.hpp"
+#include "kernels/tile_messages_view.hpp"
 
 namespace tessera {
 namespace {
@@ -20,7 +21,7 @@ constexpr double kCsrRowBytes = 18;
 /// Adjacent inputs are read by the line: what those of f64 cost, in those of f32. Seen: 1.25 to 1.8.
 constexpr double kWideAdjacent = 1.5;
 /// Products of one vector: elements of a first block on each of 132 multiprocessors, and those of a row from
-/// which on it is cut.
+/// which on it is cut (in tiles it counts as no longer).
 constexpr double kFirstElements = 132 * 256, kCutRow = 1024;
 /// A message's place in its bin, and its share of slices.
 constexpr double kMessageIndexBytes = 3;
@@ -38,16 +39,30 @@ double csr_element_bytes(const DeviceWork& work) {
   return 4 * work.num_nonzeros + value_bytes_of_elements(work);
 }
 
+double row_doublings(const DeviceWork& work) { return std::log2(1 + std::min(work.longest_row, kCutRow)); }
+
 }  // namespace
+
+double expected_cells(std::span<const double> messages_of_tile, const BinLimits& limits) {
+  const double messages = std::accumulate(messages_of_tile.begin(), messages_of_tile.end(), 0.0);
+  const auto bins = static_cast<double>(count_bins(static_cast<std::uint64_t>(messages), limits));
+  double cells = 0;
+  for (const double count : messages_of_tile)
+    cells += bins > 1 ? -bins * std::expm1(count * std::log1p(-1 / bins)) : std::min(count, 1.0);
+  return cells;
+}
 
 Rates<kTilesRates.size()> tiles_work(const DeviceWork& work) {
   const bool in_f64 = work.value_bytes == sizeof(double);
   return {1,
+          row_doublings(work),
           in_f64 ? 0 : work.num_nonzeros,
           in_f64 ? work.num_nonzeros : 0,
           value_bytes_of_elements(work),
+          work.weighted ? std::min<double>(work.longest_row, kJointLength) : 0,
           work.num_messages * work.value_bytes,
-          work.num_columns * work.value_bytes};
+          work.num_columns * work.value_bytes,
+          work.num_cells};
 }
 
 Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
@@ -59,7 +74,7 @@ Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double far = work.num_nonzeros - work.num_adjacent - work.num_near;
   return {1,
           std::min(1.0, work.num_nonzeros / kFirstElements),
-          std::log2(1 + std::min(work.longest_row, kCutRow)),
+          row_doublings(work),
           work.longest_row > kCutRow ? 1.0 : 0.0,
           (work.value_bytes == sizeof(double) ? kWideAdjacent : 1) * work.num_adjacent,
           work.num_near,

@@ -2,14 +2,16 @@
 // rates (engine/device_rates.hpp): a message form streams, a CSR gathers.
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "engine/device_rates.hpp"
+#include "kernels/message_bins.hpp"
 
 namespace tessera {
 
 /// Elements whose column is no further from their row than this are adjacent, or near: rows that follow each
 /// other gather such inputs from few lines of cache.
-inline constexpr std::uint64_t kAdjacentColumns = 64, kNearColumns = 2048;
+inline constexpr std::uint64_t kAdjacentColumns = 64, kNearColumns = 4096;
 struct NearCounts {
   std::uint64_t adjacent = 0, near = 0;  ///< the adjacent are not among the near
   void add(std::uint64_t row, std::uint64_t column) {
@@ -24,10 +26,14 @@ struct DeviceWork {
   double num_rows = 0, num_columns = 0, num_nonzeros = 0;
   double num_adjacent = 0, num_near = 0;  ///< elements that are, rows and columns as given
   double num_messages = 0;                ///< non-empty (row, tile) pairs
+  double num_cells = 0;                   ///< non-empty (tile, bin) pairs, expected
   double longest_row = 0;                 ///< its elements
   double value_bytes = 4;                 ///< of x and messages
   bool weighted = false;
 };
+
+/// Non-empty (tile, bin) pairs where a tile's messages fall into bins of equal size by chance.
+double expected_cells(std::span<const double> messages_of_tile, const BinLimits& limits);
 
 /// How much there is of what each rate is for, in their order.
 Rates<kTilesRates.size()> tiles_work(const DeviceWork& work);

@@ -13,11 +13,13 @@ namespace tessera {
 template <std::size_t kSize>
 using Rates = std::array<double, kSize>;
 
-/// Pass 1 of tile-messages: the launch; an element that gathers 4 bytes, one that gathers 8; a byte of
-/// values, of messages, of x.
-inline constexpr std::array kTilesRates = {"launch_seconds",       "f32_element_seconds",
-                                           "f64_element_seconds",  "value_byte_seconds",
-                                           "message_byte_seconds", "input_byte_seconds"};
+/// Pass 1 of tile-messages: the launch; each doubling of the longest row, up to some length; an element that
+/// gathers 4 bytes, one that gathers 8; with values a byte of them, and an element of the longest row, as
+/// long as one lane sums it; a byte of messages, of x; a cell (tile and bin) that has messages.
+inline constexpr std::array kTilesRates = {
+    "launch_seconds",       "row_doubling_seconds", "f32_element_seconds",
+    "f64_element_seconds",  "value_byte_seconds",   "value_row_element_seconds",
+    "message_byte_seconds", "input_byte_seconds",   "cell_seconds"};
 /// Pass 2: the launch, a byte of messages, a message, a row.
 inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_seconds", "message_seconds",
                                           "row_seconds"};
@@ -34,8 +36,8 @@ inline constexpr std::array kBlockRates = {"launch_seconds",      "chunk_seconds
                                            "cached_byte_seconds", "gather_byte_seconds", "byte_seconds"};
 
 struct DeviceRates {
-  std::string device;       ///< as its driver names it
-  std::string measured_on;  ///< date
+  std::string device = {};       ///< as its driver names it
+  std::string measured_on = {};  ///< date
   Rates<kTilesRates.size()> tiles = {};
   Rates<kBinsRates.size()> bins = {};
   Rates<kCsrRates.size()> csr = {};
@@ -47,7 +49,7 @@ const DeviceRates& default_device_rates();
 /// Those that `tessera tune` has written for rank 0's GPU, else the default, also where there is no GPU.
 /// Collective.
 DeviceRates load_device_rates(Communicator& comm);
-/// $XDG_CACHE_HOME/tessera/gpu-<model>-v6.table.json (or ~/.cache), for the GPU in use.
+/// $XDG_CACHE_HOME/tessera/gpu-<model>-v7.table.json (or ~/.cache), for the GPU in use.
 std::string device_rates_path();
 std::string device_rates_to_json(const DeviceRates& rates);
 /// Throws InputError naming `path` when the text is not a table of rates.

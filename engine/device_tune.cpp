@@ -12,44 +12,6 @@
 namespace tessera {
 namespace {
 
-/// Rates r >= 0 for which sum_i ((work_i . r) / seconds_i - 1)^2 is least, one coordinate after the other:
-/// the sum is convex, so that this ends at its minimum.
-template <std::size_t kSize>
-class RateFit {
- public:
-  void add(const Rates<kSize>& work, double seconds) {
-    if (seconds <= 0) return;
-    Rates<kSize> scaled;
-    for (std::size_t j = 0; j < kSize; ++j) scaled[j] = work[j] / seconds;
-    for (std::size_t j = 0; j < kSize; ++j) {
-      target_[j] += scaled[j];
-      for (std::size_t k = 0; k < kSize; ++k) gram_[j][k] += scaled[j] * scaled[k];
-    }
-  }
-  Rates<kSize> solve() const {
-    constexpr int kRounds = 100000;
-    Rates<kSize> rates = {};
-    for (int round = 0; round < kRounds; ++round) {
-      double change = 0;
-      for (std::size_t j = 0; j < kSize; ++j) {
-        if (gram_[j][j] == 0) continue;
-        double rest = target_[j];
-        for (std::size_t k = 0; k < kSize; ++k)
-          if (k != j) rest -= gram_[j][k] * rates[k];
-        const double next = std::max(0.0, rest / gram_[j][j]);
-        if (next != rates[j]) change = std::max(change, std::abs(next - rates[j]) / std::max(next, rates[j]));
-        rates[j] = next;
-      }
-      if (change < 1e-12) break;
-    }
-    return rates;
-  }
-
- private:
-  Rates<kSize> target_ = {};
-  std::array<Rates<kSize>, kSize> gram_ = {};
-};
-
 constexpr double kMostEdges = 1 << 26, kMostCopiedEdges = 1 << 25, kMostWeights = 1 << 24;
 
 struct TuneGraph {
@@ -108,10 +70,10 @@ class DeviceTune {
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
       measure_tiles(graph, order, backend);
     auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, backend, comm_);
-    csr_.push_back({work_of(graph, op), op.time_parts(options_.repeats).front().seconds});
+    samples_.csr.push_back({work_of(graph, op), op.time_parts(options_.repeats).front().seconds});
     if (!graph.weighted && measures_blocks_) measure_blocks(graph, backend);
   }
-  DeviceRates fit() const { return fit_device_rates(tiles_, csr_); }
+  DeviceSamples take() { return std::move(samples_); }
 
  private:
   template <class S>
@@ -121,7 +83,7 @@ class DeviceTune {
     const std::vector<PartTime> parts = op.time_parts(options_.repeats);
     constexpr double kLeastShare = 0.02;  // a smaller difference of two times is mostly their scatter
     if (parts.size() == 2 && parts[1].seconds > kLeastShare * parts[0].seconds)
-      tiles_.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
+      samples_.tiles.push_back({work_of(graph, op), parts[0].seconds, parts[1].seconds});
   }
   /// Blocks have the order of columns that plans give them.
   template <class S>
@@ -140,7 +102,7 @@ class DeviceTune {
           backend.time_runs([&] { op.apply(x, y, num_vectors); }, options_.repeats + 1);
       seconds.erase(seconds.begin());
       std::nth_element(seconds.begin(), seconds.begin() + options_.repeats / 2, seconds.end());
-      csr_.push_back(
+      samples_.csr.push_back(
           {work_of(graph, op), seconds[static_cast<std::size_t>(options_.repeats / 2)], num_vectors});
     }
   }
@@ -153,6 +115,7 @@ class DeviceTune {
             .num_adjacent = static_cast<double>(near_.adjacent),
             .num_near = static_cast<double>(near_.near),
             .num_messages = static_cast<double>(op.stats().num_row_pieces),
+            .num_cells = op.plan().predicted_cells,
             .longest_row = static_cast<double>(longest_row_),
             .value_bytes = sizeof(S),
             .weighted = graph.weighted};
@@ -163,36 +126,13 @@ class DeviceTune {
   NearCounts near_;
   EdgeOffset longest_row_ = 0;
   bool measures_blocks_ = true;
-  std::vector<TilesSample> tiles_;
-  std::vector<CsrSample> csr_;
+  DeviceSamples samples_;
 };
 
 }  // namespace
 
-DeviceRates fit_device_rates(std::span<const TilesSample> tiles, std::span<const CsrSample> csr) {
-  RateFit<kTilesRates.size()> tiles_fit;
-  RateFit<kBinsRates.size()> bins_fit;
-  RateFit<kCsrRates.size()> csr_fit;
-  RateFit<kBlockRates.size()> block_fit;
-  for (const TilesSample& sample : tiles) {
-    tiles_fit.add(tiles_work(sample.work), sample.tiles_seconds);
-    bins_fit.add(bins_work(sample.work), sample.bins_seconds);
-  }
-  for (const CsrSample& sample : csr)
-    if (sample.num_vectors == 1)
-      csr_fit.add(csr_work(sample.work), sample.seconds);
-    else
-      block_fit.add(block_work(sample.work, sample.num_vectors), sample.seconds);
-  DeviceRates rates;
-  rates.tiles = tiles_fit.solve();
-  rates.bins = bins_fit.solve();
-  rates.csr = csr_fit.solve();
-  rates.block = block_fit.solve();
-  return rates;
-}
-
-DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, const DeviceTuneOptions& options,
-                                 const std::function<void(double)>& progress) {
+DeviceSamples measure_device(Backend<float>& f32, Backend<double>& f64, const DeviceTuneOptions& options,
+                             const std::function<void(double)>& progress) {
   const auto comm = make_single_rank();
   DeviceTune tune(options, *comm);
   const std::vector<TuneGraph> graphs = graphs_to_measure(options);
@@ -211,9 +151,9 @@ DeviceRates measure_device_rates(Backend<float>& f32, Backend<double>& f64, cons
     }
     progress(static_cast<double>(i + 1) / static_cast<double>(graphs.size()));
   }
-  DeviceRates rates = tune.fit();
-  rates.measured_on = today();
-  return rates;
+  DeviceSamples samples = tune.take();
+  samples.measured_on = today();
+  return samples;
 }
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ bool is_sampled(std::uint64_t row, std::uint64_t step) {
 }
 
 struct LocalCount {
-  std::uint64_t pieces = 0;
+  std::vector<std::uint64_t> pieces;  // of each tile
   NearCounts near;
   EdgeOffset num_edges = 0;
 };
@@ -38,32 +39,44 @@ struct LocalCount {
 /// Of this rank's sampled rows.
 LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
   const std::vector<std::uint32_t> tiles = tile_of_column(columns);
-  std::uint64_t pieces = 0, adjacent = 0, near = 0;
+  std::uint64_t adjacent = 0, near = 0;
   EdgeOffset num_edges = 0;
+  struct TileCount {
+    std::uint64_t last_row = ~std::uint64_t{0}, pieces = 0;
+  };
   const std::size_t num_tiles = columns.tiles.size();
-  std::vector<std::uint64_t> last_rows(num_tiles * static_cast<std::size_t>(omp_get_max_threads()),
-                                       ~std::uint64_t{0});
-#pragma omp parallel reduction(+ : pieces, adjacent, near, num_edges)
+  std::vector<TileCount> counts_of_threads(num_tiles * static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel reduction(+ : adjacent, near, num_edges)
   {
     NearCounts counts;
-    std::uint64_t* const last_row =
-        last_rows.data() + num_tiles * static_cast<std::size_t>(omp_get_thread_num());
+    TileCount* const count_of =
+        counts_of_threads.data() + num_tiles * static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic, 16384)
     for (std::uint64_t row = 0; row < graph.num_local_rows; ++row) {
       const std::uint64_t global_row = graph.first_row + row;
       if (!is_sampled(global_row, step)) continue;
       num_edges += graph.row_offsets[row + 1] - graph.row_offsets[row];
       for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e) {
-        std::uint64_t& last = last_row[tiles[graph.col_indices[e]]];
-        pieces += last != row;
-        last = row;
+        TileCount& count = count_of[tiles[graph.col_indices[e]]];
+        count.pieces += count.last_row != row;
+        count.last_row = row;
         counts.add(global_row, graph.col_indices[e]);
       }
     }
     adjacent += counts.adjacent;
     near += counts.near;
   }
-  return {pieces, {adjacent, near}, num_edges};
+  LocalCount found{std::vector<std::uint64_t>(num_tiles, 0), {adjacent, near}, num_edges};
+  for (std::size_t i = 0; i < counts_of_threads.size(); ++i)
+    found.pieces[i % num_tiles] += counts_of_threads[i].pieces;
+  return found;
+}
+
+/// The graph's, of what was counted in a sample.
+std::vector<double> scaled(const std::vector<std::uint64_t>& counts, double times) {
+  std::vector<double> result;
+  for (const std::uint64_t count : counts) result.push_back(static_cast<double>(count) * times);
+  return result;
 }
 
 }  // namespace
@@ -80,10 +93,11 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
   if (asked != OrderRequest::by_length)
     as_given = count_local(graph, order_columns_as_given(column_lengths, tile_columns), step);
   const LocalCount& either = asked == OrderRequest::as_given ? as_given : by_length;
-  std::uint64_t counts[] = {by_length.pieces, as_given.pieces, either.near.adjacent, either.near.near,
-                            either.num_edges};
-  comm.all_sum(std::span<std::uint64_t>(counts));
-  return {counts[0], counts[1], counts[2], counts[3], counts[4]};
+  std::uint64_t sums[] = {either.near.adjacent, either.near.near, either.num_edges};
+  comm.all_sum(std::span<std::uint64_t>(by_length.pieces));
+  comm.all_sum(std::span<std::uint64_t>(as_given.pieces));
+  comm.all_sum(std::span<std::uint64_t>(sums));
+  return {std::move(by_length.pieces), std::move(as_given.pieces), sums[0], sums[1], sums[2]};
 }
 
 std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
@@ -92,13 +106,14 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
                                      Communicator& comm) {
   const PieceCounts pieces = count_pieces(graph, asked, column_lengths, tile_columns, num_sampled, comm);
   if (pieces.num_edges == 0) return std::nullopt;
-  const bool saves =
-      static_cast<double>(pieces.by_length) >= kRequiredGain * static_cast<double>(pieces.as_given);
+  const auto total = [](const std::vector<std::uint64_t>& counts) {
+    return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  };
+  const bool saves = total(pieces.by_length) >= kRequiredGain * total(pieces.as_given);
   const bool as_given = asked == OrderRequest::automatic ? saves : asked == OrderRequest::as_given;
-  const auto found = static_cast<double>(as_given ? pieces.as_given : pieces.by_length);
   const double times = static_cast<double>(graph.num_edges) / static_cast<double>(pieces.num_edges);
   return GraphFindings{.order = as_given ? ColumnOrderKind::as_given : ColumnOrderKind::by_length,
-                       .num_pieces = found * times,
+                       .pieces_of_tile = scaled(as_given ? pieces.as_given : pieces.by_length, times),
                        .num_adjacent = static_cast<double>(pieces.adjacent) * times,
                        .num_near = static_cast<double>(pieces.near) * times,
                        .weighted = graph.weighted};
@@ -119,7 +134,7 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
   if (!findings) return choose_plan(kernel, row_lengths, column_lengths, limits, table, nullptr, num_vectors);
   // A block matrix has the edges twice.
   const double times = static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);
-  findings->num_pieces *= times;
+  for (double& pieces : findings->pieces_of_tile) pieces *= times;
   findings->num_adjacent *= times;
   findings->num_near *= times;
   return choose_plan(kernel, row_lengths, column_lengths, limits, table, &*findings, num_vectors);

@@ -14,15 +14,16 @@ namespace tessera {
 
 enum class OrderRequest { automatic, by_length, as_given };
 
-/// Non-empty (row, tile) pairs of the rows that were looked at, their edges, and how many of these are
-/// adjacent or near.
+/// Non-empty (row, tile) pairs of the rows that were looked at, tile by tile (none of an order that was not
+/// looked at), their edges, and how many of these are adjacent or near.
 struct PieceCounts {
-  std::uint64_t by_length = 0, as_given = 0, adjacent = 0, near = 0;
+  std::vector<std::uint64_t> by_length, as_given;
+  std::uint64_t adjacent = 0, near = 0;
   EdgeOffset num_edges = 0;
 };
 
 /// Of A^T of `graph` (columns: sources), its columns cut into tiles of `tile_columns` in the orders that may
-/// be taken (0 for the other); of some rows, spread over all ids, so that about `num_sampled` edges are
+/// be taken; of some rows, spread over all ids, so that about `num_sampled` edges are
 /// looked at. The same on every rank and for any number of ranks; collective.
 PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
                          std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
@@ -76,11 +77,16 @@ double piece_probability(std::uint64_t length, double share) {
   return -std::expm1(static_cast<double>(length) * std::log1p(-std::min(share, 1 - 1e-12)));
 }
 
-double expected_pieces(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
-                       const std::vector<double>& shares) {
-  double pieces = 0;
-  for (double share : shares)
-    for (auto [length, count] : rows) pieces += static_cast<double>(count) * piece_probability(length, share);
+/// Of each tile.
+std::vector<double> expected_pieces(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
+                                    const std::vector<double>& shares) {
+  std::vector<double> pieces;
+  for (double share : shares) {
+    double of_tile = 0;
+    for (auto [length, count] : rows)
+      of_tile += static_cast<double>(count) * piece_probability(length, share);
+    pieces.push_back(of_tile);
+  }
   return pieces;
 }
 
@@ -201,9 +207,14 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     const bool narrow = asked == KernelKind::tile_messages ||
                         (limits.prefers_messages && asked != KernelKind::tile_composite);
     const auto shares = tile_shares(columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
-    plan.predicted_messages = findings == nullptr ? expected_pieces(rows, shares) : findings->num_pieces;
+    const std::vector<double> pieces =
+        findings == nullptr ? expected_pieces(rows, shares) : findings->pieces_of_tile;
+    plan.predicted_messages = std::accumulate(pieces.begin(), pieces.end(), 0.0);
     work.num_messages = plan.predicted_messages;
     if (limits.prefers_messages) {
+      const BinLimits bins = limits.bins_for(static_cast<EdgeOffset>(num_nonzeros), false);
+      plan.predicted_cells = expected_cells(pieces, bins);
+      work.num_cells = plan.predicted_cells;
       predict_on_device(work, num_vectors, table.gpu, plan);
     } else {
       plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);

@@ -28,6 +28,7 @@ struct SpmvPlan {
   std::uint32_t tile_columns = 0;
   std::uint64_t num_dense_tiles = 0;
   double predicted_messages = 0;  ///< (row, tile) pairs, expected or counted
+  double predicted_cells = 0;     ///< non-empty (tile, bin) pairs of tile-messages, expected
   /// One product on one thread, by the table; on one GPU, where it computes, of all vectors at a time.
   double predicted_tile_seconds = 0;
   double predicted_csr_seconds = 0;
@@ -38,8 +39,8 @@ struct SpmvPlan {
 /// What a look at the graph adds to the lengths: for tile-messages, and for CSR on devices.
 struct GraphFindings {
   ColumnOrderKind order = ColumnOrderKind::by_length;
-  double num_pieces = 0;                  ///< (row, tile) pairs in that order
-  double num_adjacent = 0, num_near = 0;  ///< elements (device_model.hpp)
+  std::vector<double> pieces_of_tile = {};  ///< (row, tile) pairs in that order
+  double num_adjacent = 0, num_near = 0;    ///< elements (device_model.hpp)
   bool weighted = false;
 };
 

@@ -58,36 +58,62 @@ class PieceJoiner {
       cost_before_.push_back(cost_before_.back() + messages + limits.row_messages * rows);
     }
   }
-  std::vector<BinEdge> join(std::uint64_t most_cost) const {
-    std::vector<BinEdge> edges = {pieces_.front()};
-    for (std::size_t first = 0, i = 1; i < pieces_.size(); ++i) {
-      const bool fits = i + 1 < pieces_.size() &&
-                        pieces_[i + 1].messages_before - edges.back().messages_before <= most_messages_ &&
-                        cost_before_[i + 1] - cost_before_[first] <= most_cost;
-      if (fits) continue;
-      edges.push_back(pieces_[i]);
-      first = i;
-    }
-    return edges;
-  }
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
-    num_bins = std::max<std::uint64_t>(num_bins, join(cost_before_.back()).size() - 1);
-    std::uint64_t low = cost_before_.back() / num_bins, high = cost_before_.back();
+    num_bins = std::max(num_bins, count_bins_of(cost_before_.back()));
+    // The least cost above the mean that does, which is not far from it.
+    std::uint64_t low = cost_before_.back() / num_bins, step = low / 32 + 1;
+    while (count_bins_of(low + step) > num_bins) {
+      low += step;
+      step *= 2;
+    }
+    std::uint64_t high = low + step;
     while (high - low > 1) {
       const std::uint64_t middle = low + (high - low) / 2;
-      (join(middle).size() - 1 > num_bins ? low : high) = middle;
+      (count_bins_of(middle) > num_bins ? low : high) = middle;
     }
-    return join(high);
+    std::vector<BinEdge> edges = {pieces_.front()};
+    each_bin_end(high, [&](std::size_t i) { edges.push_back(pieces_[i]); });
+    return edges;
   }
 
  private:
+  std::uint64_t count_bins_of(std::uint64_t most_cost) const {
+    std::uint64_t count = 0;
+    each_bin_end(most_cost, [&](std::size_t) { ++count; });
+    return count;
+  }
+  /// body(the piece behind it) of every bin of up to `most_cost`.
+  template <class Body>
+  void each_bin_end(std::uint64_t most_cost, const Body& body) const {
+    const std::size_t num_pieces = pieces_.size() - 1;
+    for (std::size_t first = 0, end = 1; first < num_pieces; first = end++) {
+      const std::uint64_t messages = pieces_[first].messages_before + most_messages_,
+                          cost = cost_before_[first] + most_cost;
+      while (end < num_pieces && pieces_[end + 1].messages_before <= messages &&
+             cost_before_[end + 1] <= cost)
+        ++end;
+      body(end);
+    }
+  }
+
   std::vector<BinEdge> pieces_;
   std::uint64_t most_messages_;
   std::vector<std::uint64_t> cost_before_;  // of each piece, and of all
 };
 
+std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {
+  return ceil_div<std::uint64_t>(bins, limits.at_once) * limits.at_once;
+}
+
 }  // namespace
+
+std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits) {
+  const std::uint64_t fewest =
+      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
+  return std::min(in_whole_rounds(fewest, limits),
+                  std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
+}
 
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
                               const FindRows& find, const BinLimits& limits) {
@@ -97,13 +123,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
     throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
                         std::to_string(limits.most_messages) + "; use --kernel csr");
   if (num_messages == 0) return {{}, {num_rows, 0}};
-  const std::uint64_t fewest =
-      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
-  const auto in_whole_rounds = [&](std::uint64_t bins) {
-    return ceil_div<std::uint64_t>(bins, limits.at_once) * limits.at_once;
-  };
-  std::uint64_t num_bins = std::min(in_whole_rounds(fewest),
-                                    std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
+  std::uint64_t num_bins = count_bins(num_messages, limits);
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
@@ -116,7 +136,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
       return edges;
     }
     num_bins += std::max<std::uint64_t>(1, num_bins / 16);
-    if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins);
+    if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins, limits);
   }
 }
 

@@ -14,6 +14,10 @@ struct BinLimits {
   std::uint32_t row_messages = 0;       ///< what a row costs beside its messages, in messages
 };
 
+/// Of so many messages, where no row is so long that bins have room to spare: as few as most_messages allows,
+/// and up to as many more as make a multiple of at_once.
+std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits);
+
 /// Where one bin ends and the next begins.
 struct BinEdge {
   std::uint64_t row = 0, messages_before = 0;
@@ -24,8 +28,8 @@ struct BinEdge {
 using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)>;
 
 /// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any. They
-/// cost about the same: in as few bins as most_messages allows, and up to as
-/// many more as make a multiple of at_once, or a few beyond where long rows leave bins with room to spare.
+/// cost about the same; count_bins says how many they are, or a few beyond where long rows leave bins with
+/// room to spare.
 /// longest_row: messages of the row that sends most. Throws ResourceError when these are more than
 /// most_messages.
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,

@@ -2,8 +2,10 @@
 #include <filesystem>
 
 #include "engine/auto_tune.hpp"
+#include "engine/device_fit.hpp"
 #include "engine/device_tune.hpp"
 #include "engine/io/atomic_file.hpp"
+#include "engine/io/open_input.hpp"
 #include "kernels/devices.hpp"
 #include "tools/backend_choice.hpp"
 #include "tools/command.hpp"
@@ -23,13 +25,15 @@ class TuneCommand : public Command {
   int run(Session& session) override;
 
  private:
+  std::string table_path(bool is_gpu) const;
   void say_where(const std::string& path) const;
-  std::string backend_ = "auto", output_;
+  std::string backend_ = "auto", output_, samples_, fit_;
 };
 
 TuneCommand::TuneCommand()
     : Command("tune", "Measures how fast this machine, or its GPU, multiplies; later runs plan with it.",
-              {"tessera tune", "tessera tune --backend cpu -o table.json"}) {
+              {"tessera tune", "tessera tune --backend cpu -o table.json",
+               "tessera tune --fit samples.jsonl -o table.json"}) {
   options_.group("Output");
   options_
       .text("output", "FILE", output_,
@@ -37,14 +41,21 @@ TuneCommand::TuneCommand()
             "[~/.cache/tessera/cpu-MODEL.table.json, of a GPU gpu-MODEL-vN.table.json; with XDG_CACHE_HOME "
             "there instead of in ~/.cache]")
       .letter = 'o';
+  options_.text("samples", "FILE", samples_, "of a GPU: each product and its time, a JSON object a line");
   options_.group("Measuring");
   add_backend_option(options_, backend_, "what is measured; auto takes the GPU where one answers");
+  options_.text("fit", "FILE", fit_,
+                "measures nothing: the table of a GPU from what --samples wrote, here or elsewhere; with -o");
   add_general_options(false);
 }
 
 void TuneCommand::check_options() const {
   if (general_.report == "-") throw OptionError("--report: \"-\" is standard output, where the table goes");
-  check_distinct_outputs({{"--output", output_}, {"--report", general_.report}});
+  if (samples_ == "-") throw OptionError("--samples: \"-\" is standard output, where the table goes");
+  if (!fit_.empty() && output_.empty()) throw OptionError("--fit: expected -o, where the table goes");
+  if (!fit_.empty() && !samples_.empty())
+    throw OptionError("--samples: --fit measures nothing; leave one of them out");
+  check_distinct_outputs({{"--output", output_}, {"--samples", samples_}, {"--report", general_.report}});
 }
 
 std::string table_text(const PerfTable& table) {
@@ -71,19 +82,27 @@ std::string table_text(const DeviceRates& rates) {
          rates_text("csr", kCsrRates, rates.csr) + rates_text("block", kBlockRates, rates.block);
 }
 
-void write_table(const std::string& json, const std::string& path) {
+void write_file(const std::string& text, const std::string& path) {
   const WritingScope writing;
   AtomicFile file(path);
-  file.write(json);
+  file.write(text);
   file.commit();
 }
 
-DeviceRates measure_gpu(const std::function<void(double)>& progress) {
+DeviceSamples measure_gpu(const std::function<void(double)>& progress) {
   const auto f32 = make_backend<float>("cuda");
   const auto f64 = make_backend<double>("cuda");
-  DeviceRates rates = measure_device_rates(*f32, *f64, {}, progress);
-  rates.device = device_name();
-  return rates;
+  DeviceSamples samples = measure_device(*f32, *f64, {}, progress);
+  samples.device = device_name();
+  return samples;
+}
+
+std::string TuneCommand::table_path(bool is_gpu) const {
+  if (!output_.empty()) return output_;
+  std::string path = is_gpu ? device_rates_path() : perf_table_path();
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return path;
 }
 
 void TuneCommand::say_where(const std::string& path) const {
@@ -94,12 +113,11 @@ void TuneCommand::say_where(const std::string& path) const {
 
 int TuneCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("tune measures one machine; run it without mpirun");
-  const bool is_gpu = make_backend<float>(backend_)->name() == "cuda";
-  const std::string path = !output_.empty() ? output_ : is_gpu ? device_rates_path() : perf_table_path();
-  std::error_code error;
-  if (output_.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  check_writable(path);
-  if (!general_.report.empty()) check_writable(general_.report);
+  const bool is_fit = !fit_.empty();
+  const bool is_gpu = is_fit || make_backend<float>(backend_)->name() == "cuda";
+  if (!is_gpu && !samples_.empty()) throw OptionError("--samples: those of a GPU; a processor has none");
+  const std::string path = table_path(is_gpu);
+  check_writable_outputs({{"--output", path}, {"--samples", samples_}, {"--report", general_.report}});
   const auto progress = [&](double fraction) {
     session.progress().phase(fmt::format("measuring, {:.0f} %", 100 * fraction));
     if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");
@@ -111,7 +129,10 @@ int TuneCommand::run(Session& session) {
       json = std::move(table_json);
     };
     if (is_gpu) {
-      const DeviceRates rates = measure_gpu(progress);
+      const DeviceSamples samples =
+          is_fit ? device_samples_from_json_lines(read_whole(fit_).text, fit_) : measure_gpu(progress);
+      if (!samples_.empty()) write_file(device_samples_to_json_lines(samples), samples_);
+      const DeviceRates rates = fit_device_rates(samples);
       take(rates, device_rates_to_json(rates));
     } else {
       const PerfTable table = measure_perf_table(progress);
@@ -120,7 +141,7 @@ int TuneCommand::run(Session& session) {
   });
   session.progress().done();
   if (output_ != "-") write_stdout(text);
-  write_table(json, path);
+  write_file(json, path);
   say_where(path);
   session.write_report();
   return kExitFine;

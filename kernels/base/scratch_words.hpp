@@ -2,15 +2,17 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/base/host_device.hpp"
+
 namespace tessera {
 
 template <unsigned kSize>
 struct ScratchWords {
   std::uint32_t words[kSize];
 
-  std::uint32_t load(unsigned i) const { return words[i]; }
-  void store(unsigned i, std::uint32_t word) { words[i] = word; }
-  void set_bits(unsigned i, std::uint32_t bits) { words[i] |= bits; }
+  TESSERA_HD std::uint32_t load(unsigned i) const { return words[i]; }
+  TESSERA_HD void store(unsigned i, std::uint32_t word) { words[i] = word; }
+  TESSERA_HD void set_bits(unsigned i, std::uint32_t bits) { words[i] |= bits; }
 };
 
 }  // namespace tessera

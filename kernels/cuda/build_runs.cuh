@@ -14,16 +14,20 @@ struct RunBallots {
   unsigned before[kRounds * kWarps];
 };
 
-/// body(index of a ballot, its heads) of every warp and round; elements beyond `count` are none.
+/// body(index of a ballot, its heads) of every warp and round; elements beyond `count` > 0 are none. All of a
+/// thread's elements are looked at before the first ballot, so that their loads are under way together.
 template <class IsHead, class Body>
 __device__ void each_ballot(std::uint64_t count, const IsHead& is_head, const Body& body) {
   const std::uint64_t first = std::uint64_t{blockIdx.x} * kRunElements;
+  bool begins[RunBallots::kRounds];
 #pragma unroll
   for (unsigned round = 0; round < RunBallots::kRounds; ++round) {
     const std::uint64_t e = first + round * kRunThreads + threadIdx.x;
-    const unsigned heads = __ballot_sync(~0u, e < count && is_head(e));
-    body(round * RunBallots::kWarps + threadIdx.x / 32, heads);
+    begins[round] = is_head(e < count ? e : count - 1) & (e < count);
   }
+#pragma unroll
+  for (unsigned round = 0; round < RunBallots::kRounds; ++round)
+    body(round * RunBallots::kWarps + threadIdx.x / 32, __ballot_sync(~0u, begins[round]));
 }
 
 template <class IsHead>
@@ -75,7 +79,8 @@ __global__ void __launch_bounds__(kRunThreads)
   }
 }
 
-/// The runs of `count` < 2^32 elements; is_head(e): a run begins at element e, as at 0.
+/// The runs of `count` < 2^32 elements; is_head(e): a run begins at element e, as at 0. Best without
+/// branches, which loads would wait for.
 template <class Memory, class IsHead>
 class Runs;
 

@@ -15,7 +15,9 @@ PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, con
   Memory::sort(sorted_rows, sorted_cols, 0, bits);
   const VertexId *row = sorted_rows.data(), *col = sorted_cols.data();
   const auto edges = find_runs<Memory>(num_edges, [=] __host__ __device__(std::uint64_t e) {
-    return e == 0 || row[e] != row[e - 1] || col[e] != col[e - 1];
+    const std::uint64_t before = e == 0 ? 0 : e - 1;
+    const bool same_row = row[e] == row[before], same_col = col[e] == col[before];
+    return e == 0 || !(same_row & same_col);
   });
   BuildVector<Memory, VertexId> col_indices(edges.size());
   // Where rows end; rows without elements end where the one before does.
@@ -48,9 +50,6 @@ struct GraphPreparation {
             Memory::as_buffer(std::move(slots_))};
   }
 
-  /// Keys of vertices that are no inputs: rows with elements, and those without.
-  static constexpr std::uint32_t kRowAlone = 0xfffffffe, kAlone = 0xffffffff;
-
   /// Inputs first, then rows that are none, then the rest.
   void order_vertices() {
     const std::uint64_t n = csr_.num_vertices;
@@ -64,22 +63,27 @@ struct GraphPreparation {
       Memory::each(csr_.col_indices.size(), [=] __host__ __device__(std::uint64_t e) {
         if (col[e] - first < kAtOnce) add_to(length + col[e], 1);
       });
+    // Keys of vertices that are no inputs: rows with elements, and behind them those without.
+    const std::uint32_t row_alone = options_.by_length
+                                        ? thrust::reduce(Memory::policy(), length, length + n,
+                                                         std::uint32_t{0}, thrust::maximum<std::uint32_t>())
+                                        : 1;
     order_ = Vector<VertexId>(n);
     VertexId* vertex = order_.data();
     const bool by_length = options_.by_length;
     Memory::each(n, [=] __host__ __device__(std::uint64_t v) {
       vertex[v] = static_cast<VertexId>(v);
       if (length[v] > 0)
-        length[v] = by_length ? kRowAlone - length[v] : 0;
+        length[v] = by_length ? row_alone - length[v] : 0;
       else
-        length[v] = offset[v + 1] > offset[v] ? kRowAlone : kAlone;
+        length[v] = offset[v + 1] > offset[v] ? row_alone : row_alone + 1;
     });
-    Memory::sort(lengths, order_, 0, 32);
+    Memory::sort(lengths, order_, 0, bits_for(row_alone + 1));
     Vector<std::uint64_t> firsts(1);
     std::uint64_t* first = firsts.data();
     length = lengths.data();
     Memory::each(1,
-                 [=] __host__ __device__(std::uint64_t) { *first = first_not_below(length, n, kRowAlone); });
+                 [=] __host__ __device__(std::uint64_t) { *first = first_not_below(length, n, row_alone); });
     num_inputs_ = Memory::read(first);
   }
 

@@ -141,8 +141,10 @@ struct MessageCutter {
   Pieces find_pieces(std::uint64_t count, const std::uint32_t* key, const P* element) {
     constexpr unsigned kShift = MessageShape::kTileShift;
     const auto runs = find_runs<Memory>(count, [=] __host__ __device__(std::uint64_t e) {
-      return e == 0 || key[e] >> kShift != key[e - 1] >> kShift ||
-             row_of(element[e]) != row_of(element[e - 1]);
+      const std::uint64_t before = e == 0 ? 0 : e - 1;
+      const bool same_tile = key[e] >> kShift == key[before] >> kShift,
+                 same_row = row_of(element[e]) == row_of(element[before]);
+      return e == 0 || !(same_tile & same_row);
     });
     Pieces pieces{Vector<std::uint32_t>(runs.size() + 1), Vector<VertexId>(runs.size()),
                   Vector<std::uint16_t>(runs.size())};

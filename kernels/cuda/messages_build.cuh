@@ -220,25 +220,25 @@ struct MessagesBuild {
         tile_pass_.words.data(), value == nullptr ? nullptr : tile_pass_.values.data());
   }
 
-  /// Rows with messages, by bin, most messages first.
+  /// Rows with messages, by bin, most messages first; `shift` bits of a key are for messages.
   struct RankedRows {
     Vector<VertexId> rows;
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
-  RankedRows rank_rows() {
+  template <class Key>
+  RankedRows rank_rows(unsigned shift) {
     const std::uint32_t *before = before_row_.data(), *bin_of = bin_of_row_.data();
     RankedRows ranked;
     ranked.rows = indices_where<VertexId, Memory>(
         shape_.num_rows, [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
     const std::uint64_t count = ranked.rows.size(), bins = num_bins();
-    const unsigned shift = bits_for(most_messages_);
     const std::uint32_t most = most_messages_;
-    Vector<std::uint64_t> keys(count);
-    std::uint64_t* key = keys.data();
+    Vector<Key> keys(count);
+    Key* key = keys.data();
     const VertexId* row = ranked.rows.data();
     Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      key[i] = std::uint64_t{bin_of[row[i]]} << shift | (most - (before[row[i] + 1] - before[row[i]]));
+      key[i] = Key{bin_of[row[i]]} << shift | (most - (before[row[i] + 1] - before[row[i]]));
     });
     Memory::sort(keys, ranked.rows, 0, shift + bits_for(bins - 1));
     key = keys.data();
@@ -247,7 +247,7 @@ struct MessagesBuild {
     std::uint16_t* messages = ranked.counts.data();
     std::uint32_t* first = ranked.firsts.data();
     Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      messages[i] = static_cast<std::uint16_t>(most - (key[i] & ((std::uint64_t{1} << shift) - 1)));
+      messages[i] = static_cast<std::uint16_t>(most - (key[i] & ((Key{1} << shift) - 1)));
     });
     Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
       first[b] = static_cast<std::uint32_t>(first_not_below(key, count, b << shift));
@@ -259,7 +259,9 @@ struct MessagesBuild {
     // A row's messages, in the order of tiles.
     Memory::sort(place_rows_, places_, 0, bits_for(shape_.num_rows - 1));
     place_rows_ = {};
-    const RankedRows ranked = rank_rows();
+    const unsigned shift = bits_for(most_messages_);
+    const RankedRows ranked = shift + bits_for(num_bins()) <= 32 ? rank_rows<std::uint32_t>(shift)
+                                                                 : rank_rows<std::uint64_t>(shift);
     auto cut =
         cut_slices<Memory>(num_bins(), ranked.firsts.data(), ranked.counts.data(), ranked.firsts.data());
     set_first_slices(bin_pass_.windows, cut, 1);

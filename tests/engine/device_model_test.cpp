@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "engine/graph_stats.hpp"
+#include "engine/order_choice.hpp"
 #include "engine/spmv_plan.hpp"
 #include "engine/tile_messages_builder.hpp"
 #include "engine/vertex_distribution.hpp"
@@ -49,7 +52,7 @@ TEST(DeviceModel, MoreOfAnythingCostsMore) {
 
 TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceRates rates;
-  rates.tiles = {1, 2, 4, 3, 5, 6};
+  rates.tiles = {1, 0.5, 2, 4, 3, 8, 5, 6, 97};
   rates.bins = {7, 11, 12, 13};
   rates.csr = {17, 1e3, 41, 43, 37, 19, 23, 29, 31};
   DeviceWork work{.num_rows = 10,
@@ -58,10 +61,12 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
                   .num_adjacent = 10,
                   .num_near = 30,
                   .num_messages = 40,
+                  .num_cells = 7,
                   .longest_row = 31,
                   .value_bytes = 8,
                   .weighted = false};
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 5 * 40 * 8 + 6 * 10 * 8);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
+                   1 + 0.5 * 5 + 4 * 100 + 5 * 40 * 8 + 6 * 10 * 8 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 12 * 40 + 13 * 10);
   // a row of 31 elements is five doublings; 256 elements a multiprocessor are a first block; 10 columns lie
   // in the cache; a row counts as 18 bytes, an adjacent input of f64 as one and a half
@@ -71,15 +76,46 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   work.longest_row = 5000;  // cut, from 1,024 elements on
   const double cut = 1e3 * 100 / (132 * 256) + 41 * std::log2(1025) + 43;
   work.num_columns = 1e7;  // half of 80 MB lie there
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 4 * 100 + 3 * 800 + 5 * 40 * 8 + 6 * 8e7);
+  // with values a lane sums up to 128 elements of a row
+  const double rows = 1 + 0.5 * std::log2(1025) + 8 * 128;
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
+                   rows + 4 * 100 + 3 * 800 + 5 * 40 * 8 + 6 * 8e7 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
                    17 + cut + 37 * 15 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
   work.value_bytes = 4;
-  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates), 1 + 2 * 100 + 3 * 400 + 5 * 40 * 4 + 6 * 4e7);
+  EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
+                   rows + 2 * 100 + 3 * 400 + 5 * 40 * 4 + 6 * 4e7 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
                    17 + cut + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10));
   work.num_nonzeros = 132 * 256 * 4;
   EXPECT_NEAR(predict_device_csr_seconds(work, {.csr = {0, 1e3}}), 1e3, 1e-9);
+}
+
+TEST(DeviceModel, CellsAreThoseThatMessagesFallInto) {
+  const auto cells = [](const std::vector<double>& messages_of_tile, std::uint32_t most) {
+    return expected_cells(messages_of_tile, {.most_messages = most});
+  };
+  EXPECT_EQ(cells({}, 10), 0);
+  EXPECT_EQ(cells({7, 0, 3}, 10), 2);  // one bin
+  EXPECT_EQ(cells({0.25}, 10), 0.25);  // of a sample
+  EXPECT_NEAR(cells({10, 10}, 10), 2 * 2 * (1 - std::pow(0.5, 10)), 1e-12);
+  EXPECT_NEAR(cells({1, 1, 1, 1}, 2), 4, 1e-12);  // two bins, a message has one cell
+  EXPECT_NEAR(cells({2, 1, 1}, 2), 1.5 + 2, 1e-12);
+  EXPECT_NEAR(cells({1e9, 1}, 50000), 20001 + 1, 1e-3);  // a hub's tile reaches all bins
+}
+
+TEST(DeviceModel, ThePlanCountsCellsWithTheBinsOfTheMatrix) {
+  const std::vector<std::uint64_t> lengths(2046, 10);
+  const GraphFindings findings{.pieces_of_tile = {3000, 1}};
+  TilingLimits limits = kGpuLimits;
+  limits.bin_nonzeros = 30000;  // bins of half the size below
+  const auto cells = [&] {
+    return choose_plan(KernelKind::automatic, lengths, lengths, limits, default_perf_table(), &findings)
+        .predicted_cells;
+  };
+  EXPECT_NEAR(cells(), 6 + 1, 0.01);  // 3,001 messages, up to 511 a bin
+  limits.bin_nonzeros = 0;
+  EXPECT_NEAR(cells(), 3 + 1, 0.01);
 }
 
 TEST(DeviceModel, GathersCostMoreOnceXLeavesTheCache) {
@@ -115,7 +151,7 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
   // Where there are values tiles must promise 25 %.
   const auto with_values = [&](double csr_seconds) {
     table.gpu.csr[0] = csr_seconds;
-    const GraphFindings findings{.num_pieces = 1, .weighted = true};
+    const GraphFindings findings{.pieces_of_tile = {1}, .weighted = true};
     return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings);
   };
   EXPECT_EQ(with_values(2.51e-6).kernel, KernelKind::tile_messages);
@@ -135,9 +171,9 @@ TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
     return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings).kernel;
   };
   const double all = 10 << 20;
-  EXPECT_EQ(kernel({.num_pieces = 1e6}), KernelKind::tile_messages);
-  EXPECT_EQ(kernel({.num_pieces = 1e6, .num_adjacent = all}), KernelKind::csr);
-  EXPECT_EQ(kernel({.num_pieces = 1e6, .num_near = all}), KernelKind::csr);
+  EXPECT_EQ(kernel({.pieces_of_tile = {1e6}}), KernelKind::tile_messages);
+  EXPECT_EQ(kernel({.pieces_of_tile = {1e6}, .num_adjacent = all}), KernelKind::csr);
+  EXPECT_EQ(kernel({.pieces_of_tile = {1e6}, .num_near = all}), KernelKind::csr);
 }
 
 TEST(DeviceModel, BlocksAreRatesTimesWork) {
@@ -160,7 +196,7 @@ TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
   std::vector<std::uint64_t> lengths(1 << 20);
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + 400000 / (i + 1);
   const PerfTable table = default_perf_table();
-  const GraphFindings findings{.order = ColumnOrderKind::as_given, .num_pieces = 3e6};
+  const GraphFindings findings{.order = ColumnOrderKind::as_given, .pieces_of_tile = {3e6}};
   const auto plan = [&](unsigned num_vectors) {
     return choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table, &findings, num_vectors);
   };
@@ -178,7 +214,7 @@ TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {
 
 TEST(DeviceModel, TilesOfSeveralVectorsMustPromiseATenth) {
   const std::vector<std::uint64_t> lengths(100, 2);
-  const GraphFindings findings{.order = ColumnOrderKind::as_given, .num_pieces = 100};
+  const GraphFindings findings{.order = ColumnOrderKind::as_given, .pieces_of_tile = {100}};
   PerfTable table = default_perf_table();
   table.gpu = {};
   table.gpu.tiles[0] = 1;  // a launch
@@ -194,13 +230,30 @@ TEST(DeviceModel, ThePlanTilesALargePowerLawAndLeavesASmallGraphAlone) {
   std::vector<std::uint64_t> lengths(1 << 20);
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + 400000 / (i + 1);
   const PerfTable table = default_perf_table();
-  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
+  TilingLimits limits = kGpuLimits;  // tiles and bins as large as a GPU has them: small ones cost more
+  limits.tile_columns = limits.bins.most_messages = 40959;
+  EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, limits, table).kernel,
             KernelKind::tile_messages);
   const std::vector<std::uint64_t> small(100, 3);
-  EXPECT_EQ(choose_plan(KernelKind::automatic, small, small, kGpuLimits, table).kernel, KernelKind::csr);
+  EXPECT_EQ(choose_plan(KernelKind::automatic, small, small, limits, table).kernel, KernelKind::csr);
 }
 
-TEST(DeviceModel, PredictedMessagesAreNearThoseOfAnRmatGraph) {
+/// Non-empty (tile, bin) pairs.
+std::size_t count_cells(const TileMessages<float>& form) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> cells;
+  const auto bins = form.bins.windows.span().first(form.bins.num_windows());
+  for (std::uint64_t t = 0; t < form.tiles.num_windows(); ++t)
+    for (std::uint64_t i = form.tiles.windows[t].first_slice; i < form.tiles.windows[t + 1].first_slice;
+         ++i) {
+      const auto behind =
+          std::upper_bound(bins.begin(), bins.end(), form.tiles.slices[i].first_out,
+                           [](std::uint64_t message, const Window& bin) { return message < bin.first_in; });
+      cells.emplace(t, behind - bins.begin());
+    }
+  return cells.size();
+}
+
+TEST(DeviceModel, PredictedMessagesAndCellsAreNearThoseOfAnRmatGraph) {
   const auto comm = make_single_rank();
   const Graph graph = build_graph(generate_edges({.scale = 14}, *comm), {}, *comm);
   const auto rows = in_degrees(graph, *comm), columns = out_degrees(graph, *comm);
@@ -213,6 +266,18 @@ TEST(DeviceModel, PredictedMessagesAreNearThoseOfAnRmatGraph) {
   EXPECT_EQ(plan.num_dense_tiles, order.tiles.size());
   EXPECT_NEAR(plan.predicted_messages, static_cast<double>(form.stats.num_row_pieces),
               0.25 * static_cast<double>(form.stats.num_row_pieces));
+  // Counted in the graph, by few messages a cell.
+  TilingLimits limits = kGpuLimits;
+  limits.tile_columns = 127;
+  limits.bins.most_messages = 150;
+  const SpmvPlan counted = plan_for_graph(graph, KernelKind::tile_messages, OrderRequest::by_length, rows,
+                                          columns, limits, default_perf_table(), *comm);
+  const ColumnOrder narrow =
+      order_columns_by_length(columns, limits.tile_columns, ~std::uint32_t{0}, Remainder::narrow);
+  const auto cells = static_cast<double>(count_cells(build_tile_messages<float>(
+      graph.in_edges(), distribute_vertices(rows, narrow, 1).of_rank(0), narrow, limits.bins)));
+  EXPECT_LT(cells, 0.7 * static_cast<double>(narrow.tiles.size()) * counted.predicted_messages / 150);
+  EXPECT_NEAR(counted.predicted_cells, cells, 0.1 * cells);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ DeviceRates some_rates() {
   DeviceRates rates;
   rates.device = "GPU of a test";
   rates.measured_on = "2026-11-21";
-  rates.tiles = {5e-6, 0.7e-12, 0.9e-12, 0.4e-12, 0.5e-12, 0.2e-12};
+  rates.tiles = {5e-6, 1e-7, 0.7e-12, 0.9e-12, 0.4e-12, 30e-9, 0.5e-12, 0.2e-12, 150e-12};
   rates.bins = {5e-6, 0.25e-12, 1e-12, 0};
   rates.csr = {8e-6, 1e-7, 2e-7, 3e-7, 1e-12, 2e-12, 7e-12, 18e-12, 0.125e-12};
   rates.block = {7e-6, 9e-6, 3e-12, 0.25e-12, 0.125e-12, 0.5e-12};
@@ -53,16 +53,17 @@ TEST(DeviceRates, ABadFileIsNamedWithTheRemedy) {
   const std::string good = device_rates_to_json(some_rates());
   for (std::size_t size = 0; size + 2 < good.size(); size += 7)  // the last brace and line end apart
     expect_refused(good.substr(0, size), "not a table");
-  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 6}"})
+  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 7}"})
     expect_refused(text, "not a table");
   const auto broken = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  expect_refused(broken("\"version\": 6", "\"version\": 5"), "of this version");
+  expect_refused(broken("\"version\": 7", "\"version\": 6"), "of this version");
   for (const char* key :
        {"device", "measured_on", "tiles", "bins", "csr", "f32_element_seconds", "f64_element_seconds",
-        "row_seconds", "near_gather_seconds", "adjacent_gather_seconds", "cut_rows_seconds", "chunk_seconds"})
+        "row_seconds", "cell_seconds", "value_row_element_seconds", "near_gather_seconds",
+        "adjacent_gather_seconds", "cut_rows_seconds", "chunk_seconds"})
     expect_refused(broken(fmt::format("\"{}\"", key), "\"missing\""), key);
   for (const char* bad : {"-1e-12", "\"x\"", "null", "[1]"})
     expect_refused(broken("\"f32_element_seconds\": 7e-13", fmt::format("\"f32_element_seconds\": {}", bad)),

@@ -40,6 +40,14 @@ TEST(MessageBins, HoldAllRowsInOrderWithinTheLimit) {
     }
 }
 
+TEST(MessageBins, AreCountedBeforeThereAreAny) {
+  const BinLimits limits{.most_messages = 100, .at_once = 4, .least_messages = 10};
+  for (const auto& [num_messages, expected] :
+       {std::pair{0, 1}, {9, 1}, {25, 2}, {40, 4}, {300, 4}, {400, 4}, {401, 8}, {1001, 12}})
+    EXPECT_EQ(count_bins(static_cast<std::uint64_t>(num_messages), limits),
+              static_cast<std::uint64_t>(expected));
+}
+
 /// Where rows cost something, too, bins of short rows have fewer messages, if those of long rows may have
 /// more.
 TEST(MessageBins, AreOfEvenCost) {

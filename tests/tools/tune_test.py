@@ -32,6 +32,29 @@ class TuneTest(ProgramTest):
     def test_the_table_cannot_share_standard_output_with_the_report(self):
         self.refuse(2, "tune", "--report", "-", err="--report")
 
+    def test_a_table_is_fitted_to_samples_without_the_gpu(self):
+        work = {"rows": 1e6, "columns": 1e6, "nonzeros": 1e7, "adjacent": 0, "near": 0, "messages": 1e6, "cells": 10,
+                "longest_row": 100, "value_bytes": 4, "weighted": False}
+        head = {"format": "tessera-device-samples", "version": 1, "device": "GPU of a test",
+                "measured_on": "2026-11-23"}
+        small = {"rows": 1, "columns": 1, "nonzeros": 0, "messages": 0, "cells": 0}
+        lines = [head, work | {"tiles_seconds": 3e-5, "bins_seconds": 2e-5},
+                 work | small | {"tiles_seconds": 5e-6, "bins_seconds": 5e-6}]
+        self.write("samples.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        self.expect(0, "tune", "--fit", "samples.jsonl", "-o", "table.json", err="table written to table.json")
+        table = json.loads(self.read("table.json"))
+        self.assertEqual((table["format"], table["device"]), ("tessera-device-rates", "GPU of a test"))
+        self.assertAlmostEqual(table["tiles"]["launch_seconds"], 5e-6, delta=1e-7)
+        self.write("broken.jsonl", "".join(json.dumps(line) + "\n" for line in [head, {}]))
+        self.refuse(4, "tune", "--fit", "broken.jsonl", "-o", "table.json", err="broken.jsonl:2: ")
+        self.refuse(4, "tune", "--fit", "missing.jsonl", "-o", "table.json", err="missing.jsonl")
+
+    def test_samples_and_fits_go_where_they_make_sense(self):
+        self.refuse(2, "tune", "--fit", "samples.jsonl", err="-o")
+        self.refuse(2, "tune", "--fit", "a.jsonl", "--samples", "b.jsonl", "-o", "t.json", err="--samples")
+        self.refuse(2, "tune", "--backend", "cpu", "--samples", "s.jsonl", "-o", "t.json", err="those of a GPU")
+        self.refuse(2, "tune", "--samples", "-", err="--samples")
+
     def test_an_unknown_backend_gets_the_names(self):
         self.refuse(2, "tune", "--backend", "gpu", err="auto")
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,7 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* kFormat = "tessera-device-samples";
-constexpr int kVersion = 1;
+constexpr int kVersion = 1;  // goes up when what DeviceWork counts changes
 
 struct WorkField {
   const char* name;
@@ -34,17 +35,26 @@ ordered_json work_json(const DeviceWork& work) {
   return json;
 }
 
+[[noreturn]] void refuse(const char* name, const ordered_json& value, const char* expected) {
+  throw InputError(fmt::format("\"{}\" is {}, expected {}", name, value.dump().substr(0, 40), expected));
+}
+
 /// At least 0.
 double read_number(const ordered_json& json, const char* name) {
   const ordered_json& value = json.at(name);
-  if (!value.is_number() || value.get<double>() < 0)
-    throw InputError(fmt::format("\"{}\" is {}, expected a number, at least 0", name, value.dump()));
+  if (!value.is_number() || value.get<double>() < 0) refuse(name, value, "a number, at least 0");
   return value.get<double>();
+}
+
+/// What the counts of a sample mean.
+void check_equal(const ordered_json& json, const char* name, const ordered_json& expected) {
+  if (json.at(name) != expected) refuse(name, json.at(name), expected.dump().c_str());
 }
 
 DeviceWork read_work(const ordered_json& json) {
   DeviceWork work;
   for (const WorkField& field : kWorkFields) work.*field.count = read_number(json, field.name);
+  if (work.value_bytes != 4 && work.value_bytes != 8) refuse("value_bytes", json.at("value_bytes"), "4 or 8");
   work.weighted = json.at("weighted");
   return work;
 }
@@ -53,7 +63,7 @@ unsigned read_vectors(const ordered_json& json) {
   constexpr double kMostVectors = 1 << 20;
   const double count = read_number(json, "vectors");
   if (count < 1 || count > kMostVectors || count != std::floor(count))
-    throw InputError(fmt::format("\"vectors\" is {}, expected a count from 1 on", count));
+    refuse("vectors", json.at("vectors"), "a count from 1 to 1,048,576");
   return static_cast<unsigned>(count);
 }
 
@@ -66,10 +76,21 @@ void read_sample(const ordered_json& json, DeviceSamples& samples) {
 }
 
 void read_head(const ordered_json& json, DeviceSamples& samples) {
-  if (json.at("format") != kFormat || json.at("version") != kVersion)
-    throw InputError("not samples of this version");
+  check_equal(json, "format", kFormat);
+  check_equal(json, "version", kVersion);
+  check_equal(json, "adjacent_columns", kAdjacentColumns);
+  check_equal(json, "near_columns", kNearColumns);
   samples.device = json.at("device");
   samples.measured_on = json.at("measured_on");
+}
+
+/// Rates of what there are no samples of would be 0, and then every plan would take it.
+void check_all_kinds(const DeviceSamples& samples) {
+  const auto is_block = [](const CsrSample& sample) { return sample.num_vectors > 1; };
+  const auto num_blocks = std::count_if(samples.csr.begin(), samples.csr.end(), is_block);
+  if (samples.tiles.empty()) throw InputError("no samples of tile-messages");
+  if (num_blocks == std::ssize(samples.csr)) throw InputError("no samples of CSR with one vector");
+  if (num_blocks == 0) throw InputError("no samples of CSR with several vectors");
 }
 
 }  // namespace
@@ -77,6 +98,8 @@ void read_head(const ordered_json& json, DeviceSamples& samples) {
 std::string device_samples_to_json_lines(const DeviceSamples& samples) {
   const ordered_json head = {{"format", kFormat},
                              {"version", kVersion},
+                             {"adjacent_columns", kAdjacentColumns},
+                             {"near_columns", kNearColumns},
                              {"device", samples.device},
                              {"measured_on", samples.measured_on}};
   std::string text = head.dump() + "\n";
@@ -100,25 +123,21 @@ DeviceSamples device_samples_from_json_lines(const std::string& text, const std:
   std::istringstream lines(text);
   std::string line;
   std::uint64_t number = 0;
-  const auto fail = [&](const std::string& what) {
-    throw InputError(
-        fmt::format("{}:{}: {}; expected what `tessera tune --samples` wrote", path, number, what));
-  };
-  while (std::getline(lines, line)) {
-    ++number;
-    try {
+  try {
+    while (std::getline(lines, line)) {
+      ++number;
       const ordered_json json = ordered_json::parse(line);
       if (number == 1)
         read_head(json, samples);
       else
         read_sample(json, samples);
-    } catch (const ordered_json::exception& error) {
-      fail(error.what());
-    } catch (const InputError& error) {
-      fail(error.what());
     }
+    number = 0;  // what is wrong now is wrong with the file
+    check_all_kinds(samples);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}{}: {}; expected what `tessera tune --samples` wrote", path,
+                                 number == 0 ? "" : fmt::format(":{}", number), error.what()));
   }
-  if (number == 0) fail("empty");
   return samples;
 }
 

@@ -28,7 +28,8 @@ struct DeviceSamples {
 
 /// A JSON object a line: what the samples are of, then one sample each.
 std::string device_samples_to_json_lines(const DeviceSamples& samples);
-/// Throws InputError with `path` and the line when the text is not that.
+/// Throws InputError with `path` and the line when the text is not that, or lacks one of what rates are for:
+/// tile-messages, CSR with one vector, CSR with several.
 DeviceSamples device_samples_from_json_lines(const std::string& text, const std::string& path);
 
 }  // namespace tessera

@@ -150,7 +150,13 @@ DeviceWork work_of(std::span<const std::uint64_t> row_lengths, std::size_t num_c
   return work;
 }
 
-void predict_on_device(const DeviceWork& work, unsigned num_vectors, const DeviceRates& gpu, SpmvPlan& plan) {
+/// pieces: of each tile. Completes `work`.
+void predict_on_device(std::span<const double> pieces, const TilingLimits& limits, unsigned num_vectors,
+                       const DeviceRates& gpu, DeviceWork& work, SpmvPlan& plan) {
+  const BinLimits bins = limits.bins_for(static_cast<EdgeOffset>(work.num_nonzeros), false);
+  plan.predicted_cells = expected_cells(pieces, bins);
+  work.num_messages = plan.predicted_messages;
+  work.num_cells = plan.predicted_cells;
   // Vectors go through tile-messages one by one.
   plan.predicted_tile_seconds =
       num_vectors * (predict_tiles_seconds(work, gpu) + predict_bins_seconds(work, gpu));
@@ -210,12 +216,8 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     const std::vector<double> pieces =
         findings == nullptr ? expected_pieces(rows, shares) : findings->pieces_of_tile;
     plan.predicted_messages = std::accumulate(pieces.begin(), pieces.end(), 0.0);
-    work.num_messages = plan.predicted_messages;
     if (limits.prefers_messages) {
-      const BinLimits bins = limits.bins_for(static_cast<EdgeOffset>(num_nonzeros), false);
-      plan.predicted_cells = expected_cells(pieces, bins);
-      work.num_cells = plan.predicted_cells;
-      predict_on_device(work, num_vectors, table.gpu, plan);
+      predict_on_device(pieces, limits, num_vectors, table.gpu, work, plan);
     } else {
       plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
       plan.predicted_csr_seconds =

@@ -109,6 +109,8 @@ std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {
 }  // namespace
 
 std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits) {
+  require(limits.at_once > 0 && limits.least_messages > 0, "bins have limits");
+  require(limits.most_messages > 0 && limits.most_messages <= 65535, "a bin has at most 65,535 messages");
   const std::uint64_t fewest =
       std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
   return std::min(in_whole_rounds(fewest, limits),
@@ -117,13 +119,11 @@ std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits) {
 
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
                               const FindRows& find, const BinLimits& limits) {
-  require(limits.at_once > 0 && limits.least_messages > 0, "bins have limits");
-  require(limits.most_messages > 0 && limits.most_messages <= 65535, "a bin has at most 65,535 messages");
+  std::uint64_t num_bins = count_bins(num_messages, limits);
   if (longest_row > limits.most_messages)
     throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
                         std::to_string(limits.most_messages) + "; use --kernel csr");
   if (num_messages == 0) return {{}, {num_rows, 0}};
-  std::uint64_t num_bins = count_bins(num_messages, limits);
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {

@@ -15,7 +15,7 @@ struct BinLimits {
 };
 
 /// Of so many messages, where no row is so long that bins have room to spare: as few as most_messages allows,
-/// and up to as many more as make a multiple of at_once.
+/// and up to as many more as make a multiple of at_once, if least_messages allows.
 std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits);
 
 /// Where one bin ends and the next begins.

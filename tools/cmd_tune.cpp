@@ -55,7 +55,12 @@ void TuneCommand::check_options() const {
   if (!fit_.empty() && output_.empty()) throw OptionError("--fit: expected -o, where the table goes");
   if (!fit_.empty() && !samples_.empty())
     throw OptionError("--samples: --fit measures nothing; leave one of them out");
-  check_distinct_outputs({{"--output", output_}, {"--samples", samples_}, {"--report", general_.report}});
+  if (!fit_.empty() && backend_ == "cpu")
+    throw OptionError("--fit: makes the table of a GPU; leave --backend cpu out");
+  check_distinct_outputs({{"--fit", fit_ == "-" ? "" : fit_},
+                          {"--output", output_},
+                          {"--samples", samples_},
+                          {"--report", general_.report}});
 }
 
 std::string table_text(const PerfTable& table) {
@@ -97,6 +102,11 @@ DeviceSamples measure_gpu(const std::function<void(double)>& progress) {
   return samples;
 }
 
+DeviceSamples read_samples(const std::string& path) {
+  const TextHead text = read_whole(path);
+  return device_samples_from_json_lines(text.text, text.name);
+}
+
 std::string TuneCommand::table_path(bool is_gpu) const {
   if (!output_.empty()) return output_;
   std::string path = is_gpu ? device_rates_path() : perf_table_path();
@@ -115,7 +125,11 @@ int TuneCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("tune measures one machine; run it without mpirun");
   const bool is_fit = !fit_.empty();
   const bool is_gpu = is_fit || make_backend<float>(backend_)->name() == "cuda";
-  if (!is_gpu && !samples_.empty()) throw OptionError("--samples: those of a GPU; a processor has none");
+  if (!is_gpu && !samples_.empty())
+    throw OptionError(
+        "--samples: those of a GPU, and a processor is measured; leave it out, or see with --backend cuda "
+        "why "
+        "no GPU answers");
   const std::string path = table_path(is_gpu);
   check_writable_outputs({{"--output", path}, {"--samples", samples_}, {"--report", general_.report}});
   const auto progress = [&](double fraction) {
@@ -129,8 +143,7 @@ int TuneCommand::run(Session& session) {
       json = std::move(table_json);
     };
     if (is_gpu) {
-      const DeviceSamples samples =
-          is_fit ? device_samples_from_json_lines(read_whole(fit_).text, fit_) : measure_gpu(progress);
+      const DeviceSamples samples = is_fit ? read_samples(fit_) : measure_gpu(progress);
       if (!samples_.empty()) write_file(device_samples_to_json_lines(samples), samples_);
       const DeviceRates rates = fit_device_rates(samples);
       take(rates, device_rates_to_json(rates));

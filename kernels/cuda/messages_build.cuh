@@ -220,12 +220,13 @@ struct MessagesBuild {
         tile_pass_.words.data(), value == nullptr ? nullptr : tile_pass_.values.data());
   }
 
-  /// Rows with messages, by bin, most messages first; `shift` bits of a key are for messages.
+  /// Rows with messages, by bin, most messages first.
   struct RankedRows {
     Vector<VertexId> rows;
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
+  /// `shift` bits of a key are for messages.
   template <class Key>
   RankedRows rank_rows(unsigned shift) {
     const std::uint32_t *before = before_row_.data(), *bin_of = bin_of_row_.data();

@@ -42,6 +42,11 @@ TEST(DeviceModel, MoreOfAnythingCostsMore) {
     EXPECT_GT(messages_seconds(more), messages_seconds(kWork));
     EXPECT_GT(predict_messages_bytes(more), predict_messages_bytes(kWork));
   }
+  for (double DeviceWork::*part : {&DeviceWork::num_cells, &DeviceWork::longest_row}) {
+    DeviceWork more = kWork;
+    more.*part += 100;
+    EXPECT_GT(messages_seconds(more), messages_seconds(kWork));
+  }
   DeviceWork weighted = kWork;
   weighted.weighted = true;
   EXPECT_GT(messages_seconds(weighted), messages_seconds(kWork));

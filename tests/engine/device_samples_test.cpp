@@ -24,7 +24,7 @@ DeviceSamples some_samples() {
                         .weighted = true};
   return {.device = "GPU of a test",
           .measured_on = "2026-11-23",
-          .tiles = {{work, 1.0 / 3, 2e-6}, {{}, 1e-300, 0}},
+          .tiles = {{work, 1.0 / 3, 2e-6}, {{.value_bytes = 4}, 1e-300, 0}},
           .csr = {{work, 3e-6, 25}, {{}, 4e-6, 1}}};
 }
 
@@ -61,7 +61,7 @@ void expect_refused(const std::string& text, const std::string& place, const std
     device_samples_from_json_lines(text, "s.jsonl");
     ADD_FAILURE() << "accepted: " << text;
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), StartsWith("s.jsonl:" + place + ": "));
+    EXPECT_THAT(error.what(), StartsWith("s.jsonl" + place + ": "));
     EXPECT_THAT(error.what(), HasSubstr(complaint));
     EXPECT_THAT(error.what(), HasSubstr("expected what `tessera tune --samples` wrote"));
   }
@@ -73,16 +73,32 @@ TEST(DeviceSamples, ABadLineIsNamedWithTheRemedy) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  expect_refused("", "0", "empty");
-  expect_refused("{}\n", "1", "format");
-  expect_refused(broken("\"version\":1", "\"version\":0"), "1", "version");
-  expect_refused(broken("\"rows\"", "\"roads\""), "2", "rows");
-  expect_refused(broken("\"bins_seconds\":2e-06", "\"bins_seconds\":-1"), "2",
+  expect_refused("{}\n", ":1", "format");
+  expect_refused(broken("\"version\":1", "\"version\":0"), ":1", "\"version\" is 0, expected 1");
+  expect_refused(broken("\"near_columns\":4096", "\"near_columns\":2048"), ":1",
+                 "\"near_columns\" is 2048, expected 4096");
+  expect_refused(broken("\"rows\"", "\"roads\""), ":2", "rows");
+  expect_refused(broken("\"bins_seconds\":2e-06", "\"bins_seconds\":-1"), ":2",
                  "\"bins_seconds\" is -1, expected a number, at least 0");
-  expect_refused(broken("\"vectors\":25", "\"vectors\":2.5"), "4", "\"vectors\" is 2.5");
-  expect_refused(broken("\"vectors\":25", "\"vectors\":0"), "4", "\"vectors\" is 0");
-  expect_refused(broken("\"csr_seconds\":3e-06", "\"csr_seconds\":\"x\""), "4", "csr_seconds");
-  expect_refused(good.substr(0, good.size() - 5), "5", "parse error");
+  expect_refused(broken("\"value_bytes\":8.0", "\"value_bytes\":7"), ":2", "expected 4 or 8");
+  expect_refused(broken("\"vectors\":25", "\"vectors\":2.5"), ":4", "\"vectors\" is 2.5");
+  expect_refused(broken("\"vectors\":25", "\"vectors\":0"), ":4", "\"vectors\" is 0");
+  expect_refused(broken("\"csr_seconds\":3e-06", "\"csr_seconds\":\"x\""), ":4", "csr_seconds");
+  expect_refused(good.substr(0, good.size() - 5), ":5", "parse error");
+}
+
+TEST(DeviceSamples, AllKindsMustBeThere) {
+  expect_refused("", "", "no samples of tile-messages");
+  const auto text_without = [](auto change) {
+    DeviceSamples samples = some_samples();
+    change(samples);
+    return device_samples_to_json_lines(samples);
+  };
+  expect_refused(text_without([](DeviceSamples& s) { s.tiles.clear(); }), "", "no samples of tile-messages");
+  expect_refused(text_without([](DeviceSamples& s) { s.csr.erase(s.csr.begin()); }), "",
+                 "no samples of CSR with several vectors");
+  expect_refused(text_without([](DeviceSamples& s) { s.csr.pop_back(); }), "",
+                 "no samples of CSR with one vector");
 }
 
 }  // namespace

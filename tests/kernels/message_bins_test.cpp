@@ -66,6 +66,51 @@ TEST(MessageBins, AreOfEvenCost) {
   EXPECT_GT(largest_bin(before, bins), 6000u);  // 4,450 in the mean
 }
 
+/// The least that the costliest of num_parts runs of these costs, tried run by run.
+std::uint64_t least_largest_part(const std::vector<std::uint64_t>& costs, std::uint64_t num_parts) {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::vector<std::uint64_t> best(costs.size() + 1, kNone);  // of the costs before i
+  best[0] = 0;
+  for (std::uint64_t part = 0; part < num_parts; ++part) {
+    std::vector<std::uint64_t> next = best;
+    for (std::size_t begin = 0; begin < costs.size(); ++begin)
+      for (std::size_t end = begin, sum = 0; best[begin] != kNone && end < costs.size(); ++end) {
+        sum += costs[end];
+        next[end + 1] = std::min(next[end + 1], std::max<std::uint64_t>(best[begin], sum));
+      }
+    best = std::move(next);
+  }
+  return best.back();
+}
+
+TEST(MessageBins, TheCostliestCostsNoMoreThanItMust) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 50; ++round)
+    for (const std::uint32_t row_messages : {0u, 3u}) {
+      std::vector<std::uint32_t> before(1, 0);
+      std::vector<std::uint64_t> costs;
+      for (int row = 0; row < 60; ++row) {
+        before.push_back(before.back() + 1 + static_cast<std::uint32_t>(random() % 6));
+        costs.push_back(before[before.size() - 1] - before[before.size() - 2] + row_messages);
+      }
+      // With so many bins every row is a piece that bins are joined of.
+      constexpr std::uint32_t kBins = 16;
+      const auto bins = cut_bins(before, {.most_messages = 1000,
+                                          .at_once = kBins,
+                                          .least_messages = before.back() / kBins,
+                                          .row_messages = row_messages});
+      ASSERT_LE(bins.size() - 1, kBins);
+      std::uint64_t largest = 0, all = 0;
+      for (std::size_t b = 0; b + 1 < bins.size(); ++b) {
+        std::uint64_t cost = 0;
+        for (std::uint64_t row = bins[b]; row < bins[b + 1]; ++row) cost += costs[row];
+        largest = std::max(largest, cost);
+        all += cost;
+      }
+      EXPECT_LE(largest, std::max(least_largest_part(costs, kBins), all / kBins + 1));
+    }
+}
+
 TEST(MessageBins, OfRowsBesideVeryManyIdleOnesStayEven) {
   for (const std::size_t first_idle : {0u, 5000u}) {
     std::vector<std::uint32_t> before(1, 0);

@@ -35,16 +35,21 @@ class TuneTest(ProgramTest):
     def test_a_table_is_fitted_to_samples_without_the_gpu(self):
         work = {"rows": 1e6, "columns": 1e6, "nonzeros": 1e7, "adjacent": 0, "near": 0, "messages": 1e6, "cells": 10,
                 "longest_row": 100, "value_bytes": 4, "weighted": False}
-        head = {"format": "tessera-device-samples", "version": 1, "device": "GPU of a test",
-                "measured_on": "2026-11-23"}
-        small = {"rows": 1, "columns": 1, "nonzeros": 0, "messages": 0, "cells": 0}
+        head = {"format": "tessera-device-samples", "version": 1, "adjacent_columns": 64, "near_columns": 4096,
+                "device": "GPU of a test", "measured_on": "2026-11-23"}
+        small = work | {"rows": 1, "columns": 1, "nonzeros": 0, "messages": 0, "cells": 0, "longest_row": 0}
         lines = [head, work | {"tiles_seconds": 3e-5, "bins_seconds": 2e-5},
-                 work | small | {"tiles_seconds": 5e-6, "bins_seconds": 5e-6}]
+                 small | {"tiles_seconds": 5e-6, "bins_seconds": 5e-6}]
+        lines += [work | {"vectors": vectors, "csr_seconds": 3e-5} for vectors in (1, 25)]
         self.write("samples.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         self.expect(0, "tune", "--fit", "samples.jsonl", "-o", "table.json", err="table written to table.json")
         table = json.loads(self.read("table.json"))
         self.assertEqual((table["format"], table["device"]), ("tessera-device-rates", "GPU of a test"))
         self.assertAlmostEqual(table["tiles"]["launch_seconds"], 5e-6, delta=1e-7)
+        self.write("tiles.jsonl", "".join(json.dumps(line) + "\n" for line in lines[:3]))
+        self.refuse(4, "tune", "--fit", "tiles.jsonl", "-o", "t.json", err="tiles.jsonl: no samples of CSR")
+        fitted = self.expect(0, "tune", "--fit", "-", "-o", "-", stdin=self.read("samples.jsonl").encode())
+        self.assertEqual(json.loads(fitted.out), table)
         self.write("broken.jsonl", "".join(json.dumps(line) + "\n" for line in [head, {}]))
         self.refuse(4, "tune", "--fit", "broken.jsonl", "-o", "table.json", err="broken.jsonl:2: ")
         self.refuse(4, "tune", "--fit", "missing.jsonl", "-o", "table.json", err="missing.jsonl")
@@ -52,8 +57,10 @@ class TuneTest(ProgramTest):
     def test_samples_and_fits_go_where_they_make_sense(self):
         self.refuse(2, "tune", "--fit", "samples.jsonl", err="-o")
         self.refuse(2, "tune", "--fit", "a.jsonl", "--samples", "b.jsonl", "-o", "t.json", err="--samples")
-        self.refuse(2, "tune", "--backend", "cpu", "--samples", "s.jsonl", "-o", "t.json", err="those of a GPU")
-        self.refuse(2, "tune", "--samples", "-", err="--samples")
+        self.refuse(2, "tune", "--backend", "cpu", "--samples", "s.jsonl", "-o", "t.json", err="a processor is measured")
+        self.refuse(2, "tune", "--samples", "-", err="standard output")
+        self.refuse(2, "tune", "--fit", "s.jsonl", "-o", "s.jsonl", err="the same file")
+        self.refuse(2, "tune", "--fit", "s.jsonl", "-o", "t.json", "--backend", "cpu", err="--backend cpu")
 
     def test_an_unknown_backend_gets_the_names(self):
         self.refuse(2, "tune", "--backend", "gpu", err="auto")

@@ -75,6 +75,14 @@ __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
     atomicMax(target, word);
 }
 
+/// To the host, both halves of it.
+__device__ inline void send_word(Limb word, std::uint32_t number, SentHalf* to) {
+  const std::uint64_t stamp = std::uint64_t{number} << 32;
+  asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(stamp | (word & 0xffffffffu)),
+               "l"(stamp | word >> 32)
+               : "memory");
+}
+
 /// Once a block has added its words: the last block of the grid sends the sums to the host, and leaves zeros.
 /// All threads call; `thread` of num_threads, more than 32. One thread of the last block calls use(sums of
 /// the first vector); what it leaves is for later kernels, and may come after what tells the host.
@@ -91,18 +99,14 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   __syncthreads();
   if (!is_last) return;
   auto* sums = reinterpret_cast<Limb*>(box.sums);
-  auto* host = reinterpret_cast<volatile Limb*>(box.host);
   for (unsigned i = thread; i < kSumWords * box.num_vectors; i += num_threads) {
     const Limb word = atomicExch(sums + i, 0);
     if (i < kSumWords) reinterpret_cast<Limb*>(&first)[i] = word;
-    host[i] = word;
+    send_word(word, box.number, box.host + kHalves * i);
   }
   __syncthreads();
   if (thread == 32) use(first);
-  if (thread > 0) return;
-  *box.blocks_done = 0;
-  __threadfence_system();  // what all threads sent before the barrier is there before its number
-  *static_cast<volatile std::uint64_t*>(box.arrived) = box.number;
+  if (thread == 0) *box.blocks_done = 0;
 }
 __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
   send_if_last(box, thread, num_threads, [](const DeviceSums&) {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -38,8 +39,9 @@ void SumsMailbox::make_room(std::size_t num_vectors) {
   device_ = device_buffer<DeviceSums>(num_vectors + 1);
   TESSERA_CUDA_CALL(cudaMemset(device_.data(), 0, device_.size_bytes()));
   TESSERA_CUDA_CALL(cudaFreeHost(std::exchange(host_, nullptr)));
-  TESSERA_CUDA_CALL(cudaMallocHost(reinterpret_cast<void**>(&host_), device_.size_bytes()));
-  std::memset(host_, 0, device_.size_bytes());
+  const std::size_t num_halves = kHalves * kSumWords * num_vectors;
+  TESSERA_CUDA_CALL(cudaMallocHost(reinterpret_cast<void**>(&host_), num_halves * sizeof(SentHalf)));
+  std::fill_n(host_, num_halves, SentHalf{.half = 0, .number = number_ - 1});
   capacity_ = num_vectors;
 }
 
@@ -50,20 +52,21 @@ SumsOutbox SumsMailbox::open(std::size_t num_vectors) {
   return {.sums = device_.data(),
           .blocks_done = reinterpret_cast<unsigned*>(device_.data() + capacity_),
           .host = host_,
-          .arrived = reinterpret_cast<std::uint64_t*>(host_ + capacity_),
           .number = number_,
           .num_vectors = static_cast<unsigned>(num_vectors)};
 }
 
-bool SumsMailbox::has_arrived() const {
-  std::atomic_ref<std::uint64_t> arrived(*reinterpret_cast<std::uint64_t*>(host_ + capacity_));
-  return arrived.load(std::memory_order_acquire) == number_;
+std::optional<std::uint32_t> SumsMailbox::look_for(std::size_t i) const {
+  static_assert(sizeof(SentHalf) == sizeof(std::uint64_t));
+  std::atomic_ref<std::uint64_t> sent(*reinterpret_cast<std::uint64_t*>(host_ + i));
+  const auto found = std::bit_cast<SentHalf>(sent.load(std::memory_order_relaxed));
+  return found.number == number_ ? std::optional(found.half) : std::nullopt;
 }
 
-std::vector<VectorSums> SumsMailbox::receive(std::uint64_t number) {
-  require(number == number_, "sums are taken before the next update starts");
+std::uint32_t SumsMailbox::wait_for(std::size_t i) const {
   constexpr unsigned kLooksBetweenQuestions = 1 << 14;
-  for (unsigned looks = 1; !has_arrived(); ++looks) {
+  for (unsigned looks = 1;; ++looks) {
+    if (const auto half = look_for(i)) return *half;
     if (looks % kLooksBetweenQuestions != 0) continue;
     const cudaError_t status = cudaStreamQuery(nullptr);
     if (status == cudaErrorNotReady) {
@@ -71,10 +74,20 @@ std::vector<VectorSums> SumsMailbox::receive(std::uint64_t number) {
       continue;
     }
     TESSERA_CUDA_CALL(status);
-    require(has_arrived(), "an update has ended without its sums");
+    require(look_for(i).has_value(), "an update has ended without its sums");
+  }
+}
+
+std::vector<VectorSums> SumsMailbox::receive(std::uint32_t number) {
+  require(number == number_, "sums are taken before the next update starts");
+  std::vector<DeviceSums> words(num_vectors_);
+  auto* word = reinterpret_cast<Limb*>(words.data());
+  for (std::size_t i = 0; i < kSumWords * num_vectors_; ++i) {
+    const Limb low = wait_for(kHalves * i), high = wait_for(kHalves * i + 1);
+    word[i] = high << 32 | low;
   }
   std::vector<VectorSums> sums(num_vectors_);
-  std::transform(host_, host_ + num_vectors_, sums.begin(), to_host);
+  std::transform(words.begin(), words.end(), sums.begin(), to_host);
   return sums;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
@@ -32,13 +33,20 @@ struct DeviceSums {
 };
 inline constexpr unsigned kSumWords = sizeof(DeviceSums) / sizeof(Limb);
 
+/// Half of a word on its way to the host, with the number of its outbox: 8 bytes, which a device writes at
+/// once, so that whoever finds the number finds the half. A fence before a number for all of them would hold
+/// up the kernel, and the one after it, until the host's memory has answered.
+struct SentHalf {
+  std::uint32_t half = 0, number = 0;
+};
+inline constexpr unsigned kHalves = 2;  // of a word: the lower, the upper
+
 /// What a kernel adds its sums to, and where its last block puts them.
 struct SumsOutbox {
-  DeviceSums* sums = nullptr;        ///< num_vectors, zeros before and after
-  unsigned* blocks_done = nullptr;   ///< 0 before and after
-  DeviceSums* host = nullptr;        ///< num_vectors in page-locked host memory
-  std::uint64_t* arrived = nullptr;  ///< there, too: `number` once all of `host` is there
-  std::uint64_t number = 0;
+  DeviceSums* sums = nullptr;       ///< num_vectors, zeros before and after
+  unsigned* blocks_done = nullptr;  ///< 0 before and after
+  SentHalf* host = nullptr;         ///< kHalves * kSumWords * num_vectors in page-locked host memory
+  std::uint32_t number = 0;
   unsigned num_vectors = 0;
 };
 
@@ -58,15 +66,17 @@ class SumsMailbox {
   SumsOutbox open(std::size_t num_vectors);
   /// Waits for the sums that the outbox of this number was for. Only the latest can be had. Throws
   /// ResourceError when the device has failed meanwhile.
-  std::vector<VectorSums> receive(std::uint64_t number);
+  std::vector<VectorSums> receive(std::uint32_t number);
 
  private:
   void make_room(std::size_t num_vectors);
-  bool has_arrived() const;
+  /// Of half i, once it is there.
+  std::optional<std::uint32_t> look_for(std::size_t i) const;
+  std::uint32_t wait_for(std::size_t i) const;
   std::size_t num_vectors_ = 0, capacity_ = 0;
-  std::uint64_t number_ = 0;
-  Buffer<DeviceSums> device_;   // one more than there is room for: blocks_done
-  DeviceSums* host_ = nullptr;  // page-locked; one more: arrived
+  std::uint32_t number_ = 0;   // after 2^32 comes 0, which no half has that was sent lately
+  Buffer<DeviceSums> device_;  // one more than there is room for: blocks_done
+  SentHalf* host_ = nullptr;   // page-locked
 };
 
 }  // namespace tessera::cuda

@@ -25,10 +25,21 @@ void check(const PageRankOptions& options) {
 template <class S>
 ScoreMasses masses_of(std::span<const double> start, std::span<const double> scale) {
   ExactSum total, dangling;
-  for (std::size_t v = 0; v < start.size(); ++v) {
-    const auto stored = static_cast<double>(static_cast<S>(start[v]));
-    kScoreScale.add(stored, total);
-    if (scale[v] == 0) kScoreScale.add(stored, dangling);
+  const auto n = static_cast<std::int64_t>(start.size());
+#pragma omp parallel
+  {
+    ExactSum own_total, own_dangling;
+#pragma omp for nowait
+    for (std::int64_t v = 0; v < n; ++v) {
+      const auto stored = static_cast<double>(static_cast<S>(start[v]));
+      kScoreScale.add(stored, own_total);
+      if (scale[v] == 0) kScoreScale.add(stored, own_dangling);
+    }
+#pragma omp critical
+    {
+      total += own_total;
+      dangling += own_dangling;
+    }
   }
   return {kScoreScale.value(total), kScoreScale.value(dangling)};
 }
@@ -182,7 +193,9 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   if (n == 0) return result;
   const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
   const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");
-  const std::vector<double> start = options.start.empty() ? jump_to : normalized(options.start, n, "start");
+  const std::vector<double> given =
+      options.start.empty() ? std::vector<double>() : normalized(options.start, n, "start");
+  const std::vector<double>& start = options.start.empty() ? jump_to : given;
   const Buffer<S> scale = op.to_local(host_scale);
   const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
   UnconnectedRows<S> unconnected(op, options);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -33,15 +34,19 @@ template <class S>
 std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices) {
   require(out_weights.size() == num_vertices, "out_weights has one entry for each vertex");
   std::vector<double> result(num_vertices);
-  for (std::uint64_t v = 0; v < num_vertices; ++v) {
+  const auto n = static_cast<std::int64_t>(num_vertices);
+  std::int64_t without = n;  // the first vertex that has no reciprocal
+#pragma omp parallel for reduction(min : without)
+  for (std::int64_t v = 0; v < n; ++v) {
     if (out_weights[v] == 0) continue;
     const S reciprocal = static_cast<S>(1 / out_weights[v]);
-    if (!std::isnormal(reciprocal) || !std::isfinite(out_weights[v]))
-      throw InputError(fmt::format(
-          "the out-weights of a node add up to {}, which has no reciprocal in {}scale the weights",
-          std::abs(out_weights[v]), sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
+    if (!std::isnormal(reciprocal) || !std::isfinite(out_weights[v])) without = std::min(without, v);
     result[v] = static_cast<double>(reciprocal);
   }
+  if (without < n)
+    throw InputError(fmt::format(
+        "the out-weights of a node add up to {}, which has no reciprocal in {}scale the weights",
+        std::abs(out_weights[without]), sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "engine/column_order.hpp"
 
+#include <algorithm>
+
 #include "engine/length_order.hpp"
 #include "kernels/base/error.hpp"
 
@@ -8,6 +10,7 @@ namespace tessera {
 ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                                     std::uint32_t max_dense_tiles, Remainder remainder) {
   require(tile_columns > 0 && tile_columns <= 65535, "a tile has 1 to 65,535 columns");
+  if (remainder == Remainder::narrow) tile_columns = std::min(tile_columns, kMostMessageColumns);
   const std::vector<VertexId> order = order_by_length(column_lengths);
   ColumnOrder result;
   result.slot_of_column = Buffer<VertexId>(column_lengths.size());
@@ -35,6 +38,7 @@ ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_length
 ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths,
                                    std::uint32_t tile_columns) {
   require(tile_columns > 0 && tile_columns <= 65535, "a tile has 1 to 65,535 columns");
+  tile_columns = std::min(tile_columns, kMostMessageColumns);
   ColumnOrder result;
   result.kind = ColumnOrderKind::as_given;
   result.slot_of_column = Buffer<VertexId>(column_lengths.size());

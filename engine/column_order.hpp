@@ -23,10 +23,15 @@ struct ColumnOrder {
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
 };
 
+/// Columns of a tile in tile-messages at most, where several ranks have parts of it that begin at multiples
+/// of 4: with the zero, and what that adds for up to 341 ranks, they still have 16 bits. The same on one
+/// rank, so that bits do not depend on how many there are.
+inline constexpr std::uint32_t kMostMessageColumns = 65535 - 1023;
+
 /// What becomes of the columns behind the dense tiles.
 enum class Remainder {
   wide,    ///< one tile with 32-bit offsets
-  narrow,  ///< no dense tile is the last: all columns are cut alike
+  narrow,  ///< no dense tile is the last: all columns are cut alike, kMostMessageColumns at most
 };
 
 /// Dense tiles of `tile_columns` columns while a tile's first column is longer than 1 (algorithm 1), at most
@@ -34,8 +39,8 @@ enum class Remainder {
 ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                                     std::uint32_t max_dense_tiles = ~std::uint32_t{0},
                                     Remainder remainder = Remainder::wide);
-/// Narrow tiles of `tile_columns` columns, for graphs whose vertices are numbered so that neighbours lie
-/// together. Same on every rank.
+/// Narrow tiles of `tile_columns` columns, kMostMessageColumns at most, for graphs whose vertices are
+/// numbered so that neighbours lie together. Same on every rank.
 ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns);
 /// One "tile" with all columns in the order as given, for plain CSR.
 ColumnOrder original_column_order(std::uint64_t num_columns);

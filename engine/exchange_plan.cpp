@@ -1,5 +1,7 @@
 #include "engine/exchange_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -101,7 +103,10 @@ class TilePlanner {
       columns.tiles[t].num_columns = next;
       widest = std::max(widest, next + 1);
     }
-    require(widest <= 65536, "a tile has no room for the columns of so many ranks");
+    if (widest > 65536)
+      throw ResourceError(fmt::format(
+          "tiles of tile-messages have no room for the columns of {} processes; use fewer, or --kernel csr",
+          num_ranks_));
     // Tiles at multiples of a power of two are found fast.
     constexpr std::uint64_t kStride = 4096;
     const std::uint64_t stride = (widest + kStride - 1) / kStride * kStride;

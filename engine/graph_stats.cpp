@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "engine/graph_builder.hpp"
 #include "kernels/base/exact_sum.hpp"
@@ -101,16 +102,27 @@ std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
 std::vector<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
   std::vector<std::uint64_t> degrees;
   run_together(comm, [&] {
-    degrees = sum_by_source<std::uint64_t>(graph, [](std::uint64_t& sum, std::int64_t) { ++sum; });
+    if (graph.col_indices.size() > std::numeric_limits<std::uint32_t>::max()) {
+      degrees = sum_by_source<std::uint64_t>(graph, [](std::uint64_t& sum, std::int64_t) { ++sum; });
+    } else {  // more of them in the caches
+      const auto counts =
+          sum_by_source<std::uint32_t>(graph, [](std::uint32_t& sum, std::int64_t) { ++sum; });
+      degrees.assign(counts.begin(), counts.end());
+    }
   });
   comm.all_sum(std::span(degrees));
   return degrees;
 }
 
-std::vector<double> out_weights(const Graph& graph, Communicator& comm) {
+GraphDegrees graph_degrees(const Graph& graph, Communicator& comm) {
+  return {in_degrees(graph, comm), out_degrees(graph, comm)};
+}
+
+std::vector<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees) {
   if (!graph.weighted) {
-    const std::vector<std::uint64_t> degrees = out_degrees(graph, comm);
-    return {degrees.begin(), degrees.end()};
+    if (degrees != nullptr) return {degrees->out.begin(), degrees->out.end()};
+    const std::vector<std::uint64_t> counted = out_degrees(graph, comm);
+    return {counted.begin(), counted.end()};
   }
   double largest = 0;
   for (double weight : graph.weights) largest = std::max(largest, std::abs(weight));

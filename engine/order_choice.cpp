@@ -123,8 +123,7 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
                         std::span<const std::uint64_t> row_lengths,
                         std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                         const PerfTable& table, Communicator& comm, unsigned num_vectors) {
-  const bool looks = kernel == KernelKind::tile_messages ||
-                     (limits.prefers_messages && kernel != KernelKind::tile_composite);
+  const bool looks = may_take_messages(kernel, limits);
   std::optional<GraphFindings> findings;
   if (looks && graph.num_edges > 0)
     findings = look_at(graph, order, column_lengths.last(graph.num_vertices), limits.tile_columns,

@@ -10,6 +10,12 @@
 namespace tessera {
 namespace {
 
+std::shared_ptr<const GraphDegrees> degrees_of(const Graph& graph, const OperatorOptions& options,
+                                               Communicator& comm) {
+  if (options.degrees != nullptr) return options.degrees;
+  return std::make_shared<const GraphDegrees>(graph_degrees(graph, comm));
+}
+
 /// HITS scales a product by its norm before anything is updated.
 OperatorOptions for_products(OperatorOptions options) {
   options.for_updates = false;
@@ -22,11 +28,10 @@ template <class S>
 SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOptions& options,
                                           Backend<S>& backend, Communicator& comm) {
   const OperatorBuilder<S> builder{options, backend, comm};
-  const std::vector<std::uint64_t> row_lengths = in_degrees(graph, comm);
-  std::vector<std::uint64_t> column_lengths = out_degrees(graph, comm);
-  SpmvPlan plan = builder.plan(graph, row_lengths, column_lengths);
-  const VectorSpace space = builder.space(row_lengths, std::move(column_lengths), plan);
-  return builder.build(builder.loaded_rows(graph), row_lengths, space, space, std::move(plan));
+  const auto degrees = degrees_of(graph, options, comm);
+  SpmvPlan plan = builder.plan(graph, degrees->in, degrees->out);
+  const VectorSpace space = builder.space(degrees->in, degrees->out, plan);
+  return builder.build(builder.loaded_rows(graph), degrees->in, space, space, std::move(plan));
 }
 
 template <class S>
@@ -36,7 +41,8 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               Communicator& comm) {
   const OperatorOptions how = for_products(options);
   const OperatorBuilder<S> builder{how, backend, comm};
-  const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
+  const auto degrees = degrees_of(graph, options, comm);
+  const std::vector<std::uint64_t>&in = degrees->in, &out = degrees->out;
   // The spaces are shared, so both products go by one plan.
   const SpmvPlan plan = builder.plan(graph, in, out);
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
@@ -58,9 +64,9 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   const OperatorBuilder<S> builder{how, backend, comm};
   // Row v (authority) reads the hubs that point to v: in-degree; row n + u reads what u points to:
   // out-degree. Column v is read by the hubs that point to v: in-degree again; column n + u: out-degree.
-  std::vector<std::uint64_t> lengths = in_degrees(graph, comm);
-  const std::vector<std::uint64_t> out = out_degrees(graph, comm);
-  lengths.insert(lengths.end(), out.begin(), out.end());
+  const auto degrees = degrees_of(graph, options, comm);
+  std::vector<std::uint64_t> lengths = degrees->in;
+  lengths.insert(lengths.end(), degrees->out.begin(), degrees->out.end());
   SpmvPlan plan = builder.plan(graph, lengths, lengths);
   const VectorSpace space = builder.space(lengths, lengths, plan);
   const Graph turned = transposed(graph, comm);
@@ -195,8 +201,11 @@ template <class S>
 Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
   require(original.size() == num_rows(), "a vector in original order has one entry for each row");
   const auto rows = local_rows();
-  std::vector<S> host(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) host[i] = static_cast<S>(original[rows[i]]);
+  Buffer<S> host(rows.size());
+  const auto num_rows = static_cast<std::int64_t>(rows.size());
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < num_rows; ++i) host[i] = static_cast<S>(original[rows[i]]);
+  if (backend_->memory_is_host()) return host;
   Buffer<S> local = backend_->template allocate<S>(rows.size());
   backend_->upload(host.data(), local.data(), local.size_bytes());
   return local;
@@ -205,15 +214,27 @@ Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
 template <class S>
 std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors, unsigned q,
                                                  S rest) const {
-  std::vector<S> host(local.size());
+  Buffer<S> host(local.size()), mine(num_local_rows());
   backend_->download(local.data(), host.data(), local.size_bytes());
-  std::vector<S> mine(num_local_rows(), rest), all(num_rows());
-  for (std::size_t i = 0; i < host.size() / num_vectors; ++i) mine[i] = host[i * num_vectors + q];
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()));
-  for (int r = 0; r < comm_->size(); ++r) counts[r] = rows_->of_rank(r).size();
-  all_gather<S>(*comm_, std::span<const S>(mine), std::span<S>(all), counts);
+  const std::uint64_t num_given = local.size() / num_vectors;
+  const auto num_mine = static_cast<std::int64_t>(mine.size()),
+             num_all = static_cast<std::int64_t>(num_rows());
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < num_mine; ++i) {
+    const auto row = static_cast<std::uint64_t>(i);
+    mine[row] = row < num_given ? host[row * num_vectors + q] : rest;
+  }
+  Buffer<S> others;
+  if (comm_->size() > 1) {
+    others = Buffer<S>(num_rows());
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm_->size()));
+    for (int r = 0; r < comm_->size(); ++r) counts[r] = rows_->of_rank(r).size();
+    all_gather<S>(*comm_, std::span<const S>(mine.span()), others.span(), counts);
+  }
+  const Buffer<S>& all = comm_->size() > 1 ? others : mine;
   std::vector<double> original(num_rows());
-  for (std::size_t i = 0; i < all.size(); ++i) original[rows_->vertices[i]] = static_cast<double>(all[i]);
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < num_all; ++i) original[rows_->vertices[i]] = static_cast<double>(all[i]);
   return original;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/graph.hpp"
+#include "engine/graph_stats.hpp"
 #include "engine/order_choice.hpp"
 #include "engine/spmv_plan.hpp"
 #include "engine/vertex_distribution.hpp"
@@ -37,6 +38,8 @@ struct OperatorOptions {
   unsigned num_vectors = 1;                      ///< that are multiplied at a time, mostly
   /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
   std::optional<SpmvPlan> plan = std::nullopt;
+  /// Of the graph, where they have been counted already.
+  std::shared_ptr<const GraphDegrees> degrees = nullptr;
   /// in_edges: tile-messages is laid out for products that end in updates, where a device can do that; false:
   /// for products by themselves, which are up to 10 % faster then.
   bool for_updates = true;

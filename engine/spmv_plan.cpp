@@ -40,10 +40,10 @@ std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<c
   return counts;
 }
 
-/// Share of all elements in each tile.
+/// Share of all elements in each tile of `tile_columns` columns; narrow: there is no remainder.
 std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
-                                const TilingLimits& limits, double num_nonzeros, bool narrow,
-                                std::uint64_t& num_dense_tiles) {
+                                std::uint32_t tile_columns, const TilingLimits& limits, double num_nonzeros,
+                                bool narrow, std::uint64_t& num_dense_tiles) {
   std::vector<double> shares;
   double elements = 0, remainder = 0;
   std::uint64_t in_tile = 0;
@@ -55,11 +55,11 @@ std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std
         remainder += static_cast<double>(count) * static_cast<double>(length);
         break;
       }
-      const std::uint64_t taken = std::min<std::uint64_t>(count, limits.tile_columns - in_tile);
+      const std::uint64_t taken = std::min<std::uint64_t>(count, tile_columns - in_tile);
       elements += static_cast<double>(taken) * static_cast<double>(length);
       in_tile += taken;
       count -= taken;
-      if (in_tile < limits.tile_columns) continue;
+      if (in_tile < tile_columns) continue;
       shares.push_back(elements / num_nonzeros);
       elements = 0;
       in_tile = 0;
@@ -207,12 +207,12 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     num_nonzeros += static_cast<double>(length) * static_cast<double>(count);
   SpmvPlan plan;
   plan.kernel = asked;
-  plan.tile_columns = limits.tile_columns;
+  const bool narrow = may_take_messages(asked, limits);
+  plan.tile_columns = narrow ? std::min(limits.tile_columns, kMostMessageColumns) : limits.tile_columns;
   DeviceWork work = work_of(row_lengths, column_lengths.size(), num_nonzeros, limits, findings);
   if (num_nonzeros > 0) {
-    const bool narrow = asked == KernelKind::tile_messages ||
-                        (limits.prefers_messages && asked != KernelKind::tile_composite);
-    const auto shares = tile_shares(columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
+    const auto shares =
+        tile_shares(columns, plan.tile_columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);
     const std::vector<double> pieces =
         findings == nullptr ? expected_pieces(rows, shares) : findings->pieces_of_tile;
     plan.predicted_messages = std::accumulate(pieces.begin(), pieces.end(), 0.0);

@@ -13,8 +13,11 @@
 namespace tessera {
 
 enum class KernelKind { automatic, tile_composite, tile_messages, csr };
-/// Whether columns are cut into tiles.
-inline bool is_tiled(KernelKind kind) { return kind != KernelKind::csr && kind != KernelKind::automatic; }
+/// Whether a plan may take tile-messages.
+inline bool may_take_messages(KernelKind asked, const TilingLimits& limits) {
+  return asked == KernelKind::tile_messages ||
+         (limits.prefers_messages && asked != KernelKind::tile_composite);
+}
 
 /// A part of a product by the name that Matrix::time_parts() gives it, and what one is predicted to take.
 struct PlanPart {
@@ -45,9 +48,9 @@ struct GraphFindings {
 };
 
 /// Automatic: the kernel that is predicted to be faster (tiling only where it promises 5 % or more on a CPU,
-/// 25 % on a GPU with values). Row and column lengths of the whole matrix. Without findings (null) neighbours
-/// are taken to lie anywhere, and the order is by length. num_vectors: that are multiplied at a time,
-/// mostly; counts on devices that prefer messages.
+/// on a GPU 25 % with values, 10 % of several vectors). Row and column lengths of the whole matrix. Without
+/// findings (null) neighbours are taken to lie anywhere, and the order is by length. num_vectors: that are
+/// multiplied at a time, mostly; counts on devices that prefer messages.
 SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_lengths,
                      std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
                      const PerfTable& table, const GraphFindings* findings = nullptr,

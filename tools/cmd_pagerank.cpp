@@ -100,8 +100,8 @@ int PageRankCommand::run(Session& session) {
     const auto backend = make_run_backend<S>(session);
     std::vector<double> weights;
     auto op = session.timed("pack", [&] {
-      weights = out_weights(graph, session.comm());
-      OperatorOptions how = operator_options(session);
+      OperatorOptions how = operator_options(graph, session);
+      weights = out_weights(graph, session.comm(), how.degrees.get());
       how.for_updates = options.personalization.empty();  // with one products do not end in updates
       return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm());
     });

@@ -90,8 +90,9 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
   const auto backend = make_run_backend<S>(session);
   std::vector<double> weights;
   auto op = session.timed("pack", [&] {
-    weights = out_weights(graph, session.comm());
-    return SpmvOperator<S>::in_edges(graph, operator_options(session), *backend, session.comm());
+    const OperatorOptions how = operator_options(graph, session);
+    weights = out_weights(graph, session.comm(), how.degrees.get());
+    return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm());
   });
   release_edges(graph);
   describe<S>(session, {{"in_edges", &op}});

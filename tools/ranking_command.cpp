@@ -134,8 +134,19 @@ Graph RankingCommand::load(Session& session) {
   return graph;
 }
 
-OperatorOptions RankingCommand::operator_options(Session& session) const {
-  return {kernel_, load_tables(backend_, session.comm()), pack_on_device_, order_, num_vectors_, plan_};
+std::shared_ptr<const GraphDegrees> RankingCommand::degrees(const Graph& graph, Communicator& comm) {
+  if (degrees_ == nullptr) degrees_ = std::make_shared<const GraphDegrees>(graph_degrees(graph, comm));
+  return degrees_;
+}
+
+OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& session) {
+  return {.kernel = kernel_,
+          .table = load_tables(backend_, session.comm()),
+          .pack_on_device = pack_on_device_,
+          .order = order_,
+          .num_vectors = num_vectors_,
+          .plan = plan_,
+          .degrees = degrees(graph, session.comm())};
 }
 
 void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
@@ -162,7 +173,7 @@ void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, 
 }
 
 std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Graph& graph,
-                                                                      Communicator& comm) const {
+                                                                      Communicator& comm) {
   return with_precision(precision_, [&](auto zero) -> std::optional<DevicePlan> {
     const auto backend = make_backend<decltype(zero)>(backend_);
     if (backend->memory_is_host()) return std::nullopt;
@@ -170,10 +181,10 @@ std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Grap
   });
 }
 
-SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const {
-  const auto rows = in_degrees(graph, comm), columns = out_degrees(graph, comm);
-  return plan_for_graph(graph, kernel_, order_, rows, columns, limits, load_tables(backend_, comm), comm,
-                        num_vectors_);
+SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) {
+  const auto counted = degrees(graph, comm);
+  return plan_for_graph(graph, kernel_, order_, counted->in, counted->out, limits,
+                        load_tables(backend_, comm), comm, num_vectors_);
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, MemoryShape shape) {
@@ -283,10 +294,11 @@ int RankingCommand::finish(Session& session, const IterationReport& report, doub
   return report.converged ? kExitFine : kExitNotConverged;
 }
 
-void release_edges(Graph& graph) {
+void RankingCommand::release_edges(Graph& graph) {
   graph.row_offsets = {};
   graph.col_indices = {};
   graph.weights = {};
+  degrees_ = nullptr;
 }
 
 }  // namespace tessera::cli

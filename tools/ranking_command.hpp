@@ -40,14 +40,18 @@ class RankingCommand : public Command {
   int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
   void check_solver_memory(const Graph& graph, MemoryShape shape, Session& session);
-  OperatorOptions operator_options(Session& session) const;
-  SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) const;
+  /// Degrees of `graph`, the one that is solved; counted once, until release_edges().
+  std::shared_ptr<const GraphDegrees> degrees(const Graph& graph, Communicator& comm);
+  OperatorOptions operator_options(const Graph& graph, Session& session);
+  /// Gives back the memory of edges and degrees once the matrix is packed; labels and sizes stay.
+  void release_edges(Graph& graph);
+  SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm);
   struct DevicePlan {
     SpmvPlan plan;
     std::uint64_t free_bytes = 0;
   };
   /// Nothing where the host computes.
-  std::optional<DevicePlan> device_plan(const Graph& graph, Communicator& comm) const;
+  std::optional<DevicePlan> device_plan(const Graph& graph, Communicator& comm);
   /// The backend of this run, linked to those of the other ranks.
   template <class S>
   std::unique_ptr<Backend<S>> make_run_backend(Session& session) const;
@@ -82,6 +86,7 @@ class RankingCommand : public Command {
   OrderRequest order_ = OrderRequest::automatic;
   unsigned num_vectors_ = 1;      // that are multiplied at a time
   std::optional<SpmvPlan> plan_;  // made for the memory of a device
+  std::shared_ptr<const GraphDegrees> degrees_;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
@@ -113,9 +118,6 @@ std::unique_ptr<Backend<S>> RankingCommand::make_run_backend(Session& session) c
     throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
   return backend;
 }
-
-/// Gives back the memory of the edges once the matrix is packed; labels and sizes stay.
-void release_edges(Graph& graph);
 
 template <class S>
 void RankingCommand::describe(

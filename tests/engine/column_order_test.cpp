@@ -70,6 +70,17 @@ TEST(ColumnOrder, AsGivenKeepsTheIdsWithoutEmptyColumns) {
   EXPECT_TRUE(empty.tiles.empty());
 }
 
+TEST(ColumnOrder, TilesOfTileMessagesLeaveRoomForTheRanksOfAnExchange) {
+  const std::vector<std::uint64_t> lengths(70000, 2);
+  EXPECT_EQ(order_columns_by_length(lengths, 65535).tiles.front().num_columns, 65535u);
+  for (const ColumnOrder& order : {order_columns_by_length(lengths, 65535, ~0u, Remainder::narrow),
+                                   order_columns_as_given(lengths, 65535)}) {
+    ASSERT_EQ(order.tiles.size(), 2u);
+    EXPECT_EQ(order.tiles[0].num_columns, kMostMessageColumns);
+    EXPECT_EQ(order.tiles[1].num_columns, 70000 - kMostMessageColumns);
+  }
+}
+
 TEST(ColumnOrder, OriginalIsTheIdentity) {
   const ColumnOrder order = original_column_order(3);
   EXPECT_EQ(order.num_slots, 3u);

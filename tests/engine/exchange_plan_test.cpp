@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/base/error.hpp"
 #include "tests/support/random_matrix.hpp"
 
 namespace tessera {
@@ -86,6 +87,20 @@ TEST_P(ExchangePlanTest, TilesFindTheirColumnsInWhatArrives) {
       }
       EXPECT_EQ(found.plan.tile_ends.back(), found.columns.tiles.size());
     }
+}
+
+/// Tiles as wide as they may be: each rank's part of one begins at a multiple of 4.
+TEST(ExchangePlan, WholeTilesHaveRoomForHundredsOfRanks) {
+  const std::vector<std::uint64_t> lengths(2 * kMostMessageColumns + 5, 1);
+  const ColumnOrder columns = order_columns_by_length(lengths, 65535, ~0u, Remainder::narrow);
+  ASSERT_EQ(columns.tiles.size(), 3u);
+  const auto plan = [&](int num_ranks) {
+    return plan_tile_exchange(distribute_vertices(lengths, columns, num_ranks), columns, 0,
+                              std::vector<double>{1});
+  };
+  for (const int num_ranks : {2, 3, 8, 341})
+    for (const Tile& tile : plan(num_ranks).columns.tiles) EXPECT_LE(tile.num_columns, 65535u) << num_ranks;
+  EXPECT_THROW((void)plan(1000), ResourceError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ExchangePlanTest, testing::Values(1, 2, 3, 7));

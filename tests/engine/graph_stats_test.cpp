@@ -47,6 +47,20 @@ TEST(GraphStats, DegreesAreInOriginalOrder) {
     EXPECT_EQ(in_degrees(graph, comm), (std::vector<std::uint64_t>{0, 1, 2, 0}));
     EXPECT_EQ(out_degrees(graph, comm), (std::vector<std::uint64_t>{2, 1, 0, 0}));
     EXPECT_EQ(out_weights(graph, comm), (std::vector<double>{2, 1, 0, 0}));
+    const GraphDegrees degrees = graph_degrees(graph, comm);
+    EXPECT_EQ(degrees.in, in_degrees(graph, comm));
+    EXPECT_EQ(degrees.out, out_degrees(graph, comm));
+  });
+}
+
+TEST(GraphStats, OutWeightsAreTheDegreesThatAreGivenUnlessEdgesHaveWeights) {
+  const GraphDegrees given{.in = {}, .out = {5, 6, 7, 8}};
+  Case weighted = small();
+  weighted.weighted = true;
+  weighted.edges = {{"1", "2", 0.5}, {"1", "3", 0.25}, {"2", "3", 3}};
+  test::run_ranks(2, [&](Communicator& comm) {
+    EXPECT_EQ(out_weights(build(small(), comm), comm, &given), (std::vector<double>{5, 6, 7, 8}));
+    EXPECT_EQ(out_weights(build(weighted, comm), comm, &given), (std::vector<double>{0.75, 3, 0, 0}));
   });
 }
 

@@ -21,8 +21,8 @@ struct PageRankOptions {
 struct PageRankResult {
   std::vector<double> scores;  ///< original order, all vertices, on every rank
   IterationReport report;
-  double error_bound = 0;  ///< damping / (1 - damping) * last change in L1: bounds the true L1 error
-                           ///< (not for `rescale`, where it is NaN)
+  double error_bound = 0;  ///< (damping * last change in L1 + rounding) / (1 - damping): bounds the true L1
+                           ///< error (not for `rescale`, where it is NaN)
   double sum = 0;          ///< of the scores
 };
 

@@ -18,7 +18,7 @@ struct RwrOptions {
 struct RwrResult {
   std::vector<double> scores;  ///< original order
   IterationReport report;
-  double error_bound = 0;  ///< c / (1 - c) * last change in L1
+  double error_bound = 0;  ///< (c * last change in L1 + rounding) / (1 - c): bounds the true L1 error
 };
 
 /// op: SpmvOperator::in_edges of the symmetrised graph; weights: its out_weights. One result a query, in

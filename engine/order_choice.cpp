@@ -104,8 +104,10 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
                                      std::span<const std::uint64_t> column_lengths,
                                      std::uint32_t tile_columns, std::uint64_t num_sampled,
                                      Communicator& comm) {
-  const PieceCounts pieces = count_pieces(graph, asked, column_lengths, tile_columns, num_sampled, comm);
-  if (pieces.num_edges == 0) return std::nullopt;
+  if (graph.num_edges == 0) return std::nullopt;
+  PieceCounts pieces = count_pieces(graph, asked, column_lengths, tile_columns, num_sampled, comm);
+  if (pieces.num_edges == 0)  // a few rows have all edges, none of them in the sample
+    pieces = count_pieces(graph, asked, column_lengths, tile_columns, graph.num_edges, comm);
   const auto total = [](const std::vector<std::uint64_t>& counts) {
     return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   };
@@ -125,11 +127,9 @@ SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest orde
                         const PerfTable& table, Communicator& comm, unsigned num_vectors) {
   const bool looks = may_take_messages(kernel, limits);
   std::optional<GraphFindings> findings;
-  if (looks && graph.num_edges > 0)
+  if (looks)
     findings = look_at(graph, order, column_lengths.last(graph.num_vertices), limits.tile_columns,
                        kSampledEdges, comm);
-  if (looks && !findings && order == OrderRequest::as_given)
-    findings = GraphFindings{.order = ColumnOrderKind::as_given};
   if (!findings) return choose_plan(kernel, row_lengths, column_lengths, limits, table, nullptr, num_vectors);
   // A block matrix has the edges twice.
   const double times = static_cast<double>(column_lengths.size()) / static_cast<double>(graph.num_vertices);

@@ -29,8 +29,8 @@ PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
                          std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                          std::uint64_t num_sampled, Communicator& comm);
 
-/// The order asked for; automatic: as given where that saves a tenth of the pieces or more. Nothing when the
-/// sample has no edge. Collective.
+/// The order asked for; automatic: as given where that saves a tenth of the pieces or more. All rows are
+/// looked at where the sample has no edge. Nothing of a graph without edges. Collective.
 std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
                                      std::span<const std::uint64_t> column_lengths,
                                      std::uint32_t tile_columns, std::uint64_t num_sampled,

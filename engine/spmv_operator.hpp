@@ -34,7 +34,8 @@ struct OperatorOptions {
   KernelKind kernel = KernelKind::automatic;
   PerfTable table = default_perf_table();
   bool pack_on_device = false;                   ///< where the backend can
-  OrderRequest order = OrderRequest::automatic;  ///< of columns and rows, in tile-messages
+  OrderRequest order = OrderRequest::automatic;  ///< of columns and rows; of tile-messages, and of CSR of
+                                                 ///< several vectors on a GPU
   unsigned num_vectors = 1;                      ///< that are multiplied at a time, mostly
   /// What plan_for_graph has said for the graph's in-edges and this backend, where it has been asked already.
   std::optional<SpmvPlan> plan = std::nullopt;

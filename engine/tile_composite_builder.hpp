@@ -1,5 +1,4 @@
-// Packs rows into the tile-composite format (paper 3.1): this build is the definition of the format, to
-// which a build on a device must be equal byte for byte.
+// Packs rows into the tile-composite format (paper 3.1).
 #pragma once
 #include <span>
 

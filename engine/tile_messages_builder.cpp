@@ -31,7 +31,6 @@ struct TileCells {
 
 struct BinSlices {
   std::vector<VertexId> rows;  ///< most messages first
-  std::vector<std::uint32_t> counts;
   std::vector<Slice> slices;
   std::uint64_t num_words = 0;
 };

@@ -1,5 +1,5 @@
-// Owning storage of the two matrix forms that a backend multiplies with. Built by engine/, always on the
-// host first: the CPU build is the definition of the format.
+// Owning storage of tile-composite and plain CSR (tile_messages.hpp: the third form that a backend multiplies
+// with). Built by engine/ on the host.
 #pragma once
 #include <cstdint>
 
@@ -13,14 +13,9 @@ namespace tessera {
 struct PackingStats {
   EdgeOffset num_nonzeros = 0;       ///< without padding
   EdgeOffset num_stored = 0;         ///< with padding
-  std::uint64_t num_row_pieces = 0;  ///< non-empty (row, tile) pairs
+  std::uint64_t num_row_pieces = 0;  ///< non-empty (row, tile) pairs; rows with elements in CSR
   std::uint64_t bytes = 0;           ///< of the whole structure
   std::uint64_t num_tiles = 0, num_workloads = 0;
-  double padding_ratio() const {
-    return num_nonzeros == 0
-               ? 0.0
-               : static_cast<double>(num_stored - num_nonzeros) / static_cast<double>(num_nonzeros);
-  }
 };
 
 template <class S>

@@ -24,7 +24,8 @@ enum class Layout : std::uint8_t {
   column_major,  ///< ELL: the k-th elements of all rows are adjacent
 };
 
-/// One w x h rectangle: one warp on a GPU, one task on a CPU (paper 3.1, solution 3).
+/// One w x h rectangle: one task on a CPU; on a GPU, where the paper has a warp (3.1, solution 3), a warp
+/// takes some rows of one (kernels/cuda/cuda_spmv_tile.cu).
 struct Workload {
   EdgeOffset first_element = 0;  ///< into the tile's offset array (and values)
   std::uint64_t first_row = 0;   ///< into row_ids; rows of a workload are adjacent there

@@ -35,8 +35,8 @@ class Communicator {
   /// Sizes above 2 GiB work.
   virtual void all_gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all,
                                 std::span<const std::uint64_t> byte_counts) = 0;
-  /// send[i * size .. ] : bytes for rank r are send[send_offsets[r], send_offsets[r+1]); the result holds
-  /// what every rank sent here, in rank order, with `received_offsets` (size+1) filled. > 2 GiB works.
+  /// Bytes for rank r are send[send_offsets[r], send_offsets[r+1]); the result holds what every rank sent
+  /// here, in rank order, with `received_offsets` (size+1) filled. > 2 GiB works.
   virtual Buffer<std::byte> all_to_all_bytes(std::span<const std::byte> send,
                                              std::span<const std::uint64_t> send_offsets,
                                              std::vector<std::uint64_t>& received_offsets) = 0;

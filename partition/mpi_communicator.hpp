@@ -1,4 +1,4 @@
-// Communicator over MPI, and the start and end of MPI. Only this file and its .cpp know MPI.
+// Communicator over MPI, and the start and end of MPI. Only this file and its .cpp call MPI.
 #pragma once
 #include <memory>
 

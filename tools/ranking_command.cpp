@@ -44,7 +44,8 @@ void RankingCommand::add_solver_options() {
       {{"auto", OrderRequest::automatic},
        {"length", OrderRequest::by_length},
        {"given", OrderRequest::as_given}},
-      "order of the nodes in tile-messages: most links first, or by label (as given); "
+      "order of the nodes in tile-messages, and in csr of several vectors on a GPU: most links first, or by "
+      "label (as given); "
       "auto counts which cuts rows into fewer pieces");
   options_.choice<Precision>(
       "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},

@@ -1,6 +1,6 @@
-// The vector work of a step on a device: what cuda_backend.cpp forwards to. All pointers are device memory
-// but `restart_rows` and `kept`. See kernels/backend.hpp for what each operation means; the bits
-// are those of kernels/cpu/cpu_vector_ops.hpp.
+// The vector work of a step on a device: what cuda_backend.cpp forwards to. All pointers are device memory,
+// `kept` is not. See kernels/backend.hpp for what each operation means; the bits are those of
+// kernels/cpu/cpu_vector_ops.hpp.
 #pragma once
 #include <cuda_runtime_api.h>
 

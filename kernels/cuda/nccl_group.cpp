@@ -46,7 +46,7 @@ std::string new_nccl_id() {
   return {id.internal, sizeof id.internal};
 }
 
-NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : num_ranks_(num_ranks) {
+NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
   ncclUniqueId unique;
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());

@@ -26,8 +26,7 @@ class NcclGroup {
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
 
-  int num_ranks() const { return num_ranks_; }
-  /// all[r * count_each ..] = mine of rank r; device memory, on `stream`.
+  /// all[r * bytes_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
   /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when kAnswerSeconds after
   /// `begun` (null: from now on) it has not: a rank is gone or has stopped.
@@ -40,7 +39,6 @@ class NcclGroup {
   [[noreturn]] void fail(const std::string& message);
   void check(ncclResult_t result, const char* call);
 
-  int num_ranks_;
   ncclComm_t comm_ = nullptr;
 };
 

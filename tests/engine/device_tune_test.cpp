@@ -91,6 +91,10 @@ TEST(MeasureDeviceRates, AMadeUpGpuIsMeasuredAsWhatItIs) {
       });
   EXPECT_EQ(last, 1);
   EXPECT_FALSE(samples.measured_on.empty());
+  for (const unsigned num_vectors : {1u, 4u, 25u, 32u})  // f32 has 25 padded
+    EXPECT_TRUE(std::any_of(samples.csr.begin(), samples.csr.end(), [&](const CsrSample& sample) {
+      return sample.num_vectors == num_vectors;
+    })) << num_vectors;
   const DeviceRates found = fit_device_rates(samples);
   for (const TilesSample& sample : samples.tiles) {
     EXPECT_NEAR(predict_tiles_seconds(sample.work, found) / sample.tiles_seconds, 1, 0.01);

@@ -136,15 +136,19 @@ TEST(OrderChoice, TheSampleTellsThePiecesOfAll) {
   }
 }
 
-TEST(OrderChoice, ASampleWithoutEdgesTellsNothing) {
+TEST(OrderChoice, AllRowsAreLookedAtWhereTheSampleHasNoEdge) {
   // One row has all edges; a sample of one in thousands misses it.
   std::vector<std::pair<VertexId, VertexId>> edges;
   for (VertexId u = 0; u < 9000; ++u) edges.emplace_back(u, 1);
   const Graph graph = sample_graph(edges, range_labels(9000, 0), false);
   const auto comm = make_single_rank();
   const auto columns = out_degrees(graph, *comm);
-  EXPECT_FALSE(look_at(graph, OrderRequest::automatic, columns, 100, 1, *comm).has_value());
-  EXPECT_TRUE(look_at(graph, OrderRequest::automatic, columns, 100, 9000, *comm).has_value());
+  EXPECT_EQ(count_pieces(graph, OrderRequest::automatic, columns, 100, 1, *comm).num_edges, 0u);
+  const auto missed = look_at(graph, OrderRequest::automatic, columns, 100, 1, *comm);
+  ASSERT_TRUE(missed.has_value());
+  EXPECT_EQ(missed->pieces_of_tile, std::vector<double>(90, 1.0));
+  const Graph none = sample_graph({}, range_labels(3, 0), false);
+  EXPECT_FALSE(look_at(none, OrderRequest::automatic, out_degrees(none, *comm), 100, 1, *comm).has_value());
 }
 
 TEST(OrderChoice, APlanHasTheOrderAndThePiecesOfTheGraph) {

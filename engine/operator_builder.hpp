@@ -21,7 +21,7 @@ namespace tessera {
 /// Column order and distribution of one vector space: what is an input of one product may be the rows of
 /// another.
 struct VectorSpace {
-  std::vector<std::uint64_t> column_lengths;
+  std::span<const std::uint64_t> column_lengths;  ///< the caller's
   ColumnOrder columns;
   std::shared_ptr<const VertexDistribution> distribution;
 };
@@ -40,7 +40,7 @@ struct OperatorBuilder {
   }
 
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.
-  VectorSpace space(std::span<const std::uint64_t> row_lengths, std::vector<std::uint64_t> column_lengths,
+  VectorSpace space(std::span<const std::uint64_t> row_lengths, std::span<const std::uint64_t> column_lengths,
                     const SpmvPlan& plan) const {
     VectorSpace result;
     const TilingLimits limits = backend.tiling_limits();
@@ -55,7 +55,7 @@ struct OperatorBuilder {
       result.columns = order_columns_by_length(column_lengths, limits.tile_columns, limits.max_dense_tiles);
     result.distribution = std::make_shared<const VertexDistribution>(
         distribute_vertices(row_lengths, result.columns, comm.size()));
-    result.column_lengths = std::move(column_lengths);
+    result.column_lengths = column_lengths;
     return result;
   }
 

@@ -4,6 +4,7 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/io/binary_cache.hpp"
+#include "engine/io/column_choice.hpp"
 #include "engine/io/edge_reader.hpp"
 #include "engine/io/input_file.hpp"
 
@@ -31,6 +32,7 @@ Graph load_graph(const GraphOptions& options, Communicator& comm, const ReadProg
   LoadTimes taken;
   Graph graph;
   if (is_cache(options, comm)) {
+    refuse_column_options(options, "a cache", false);
     graph = read_binary_cache(options, comm);
     taken.read_seconds = seconds_since(start);
   } else {

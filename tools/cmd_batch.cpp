@@ -22,6 +22,7 @@ class BatchCommand : public ComparisonCommand {
   int run(Session& session) override;
 
  private:
+  NamedPaths inputs() const override;
   std::vector<SparseMatrix> load(Session& session) const;
 
   std::vector<std::string> files_;
@@ -47,10 +48,14 @@ BatchCommand::BatchCommand()
   add_general_options(false);
 }
 
+NamedPaths BatchCommand::inputs() const {
+  NamedPaths paths;
+  for (const std::string& file : files_) paths.emplace_back("FILE", file);
+  return paths;
+}
+
 void BatchCommand::check_options() const {
-  std::vector<std::pair<std::string, std::string>> inputs;
-  for (const std::string& file : files_) inputs.emplace_back("FILE", file);
-  check_one_stdin(inputs);
+  check_one_stdin(inputs());
   if (files_.empty() == suite_.empty())
     throw OptionError("batch: expected FILE... or --suite, one of the two");
   ComparisonCommand::check_options();

@@ -38,7 +38,7 @@ class CgCommand : public Command {
   void write_solution(const std::vector<double>& x) const;
   void say_result(const CgResult& result, const SparseMatrix& matrix) const;
   int finish(const CgResult& result, const SparseMatrix& matrix, Session& session) const;
-  OutputPaths outputs() const { return {{"--output", output_}, {"--report", general_.report}}; }
+  NamedPaths outputs() const { return {{"--output", output_}, {"--report", general_.report}}; }
 
   std::string matrix_, right_side_, first_ = "csr-adaptive", better_ = "csr-ell", output_ = "-",
                                     backend_ = "auto";
@@ -226,6 +226,7 @@ int CgCommand::finish(const CgResult& result, const SparseMatrix& matrix, Sessio
 void CgCommand::check_options() const {
   check_one_stdin({{"MATRIX", matrix_}, {"--rhs", right_side_}});
   check_distinct_outputs(outputs());
+  check_inputs_are_kept({{"MATRIX", matrix_}, {"--rhs", right_side_}}, outputs());
 }
 
 int CgCommand::run(Session& session) {

@@ -3,6 +3,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/graph_output.hpp"
+#include "tools/output_paths.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -34,6 +35,7 @@ void ConvertCommand::check_options() const {
   graph_file_kind(out_);
   if (out_ == general_.report)
     throw OptionError(fmt::format("OUT and --report are the same file \"{}\"", out_));
+  check_inputs_are_kept({{"GRAPH", graph_.path}}, {{"OUT", out_}, {"--report", general_.report}});
 }
 
 int ConvertCommand::run(Session& session) {

@@ -16,6 +16,7 @@ class HitsCommand : public RankingCommand {
   HitsCommand();
   int run(Session& session) override;
   void check_options() const override;
+  NamedPaths more_inputs() const override { return {{"--warm-start", warm_start_}}; }
 
  private:
   HitsOptions hits_options(const Graph& graph, Session& session) const;

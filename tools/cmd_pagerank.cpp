@@ -16,6 +16,9 @@ class PageRankCommand : public RankingCommand {
   PageRankCommand();
   int run(Session& session) override;
   void check_options() const override;
+  NamedPaths more_inputs() const override {
+    return {{"--personalization", personalization_}, {"--warm-start", warm_start_}};
+  }
 
  private:
   PageRankOptions ranking_options(const Graph& graph, Session& session);

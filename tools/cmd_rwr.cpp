@@ -18,6 +18,7 @@ class RwrCommand : public RankingCommand {
   RwrCommand();
   int run(Session& session) override;
   void check_options() const override;
+  NamedPaths more_inputs() const override { return {{"--query-file", query_file_}}; }
 
  private:
   std::vector<PlacedLabel> queries(Session& session) const;

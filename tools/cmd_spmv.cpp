@@ -22,6 +22,7 @@ class SpmvCommand : public ComparisonCommand {
   int run(Session& session) override;
 
  private:
+  NamedPaths inputs() const override { return {{"MATRIX", matrix_}}; }
   std::string matrix_;
 };
 

@@ -10,6 +10,7 @@
 #include "tools/graph_input.hpp"
 #include "tools/memory.hpp"
 #include "tools/memory_plan.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/report.hpp"
 #include "tools/stdout_text.hpp"
 
@@ -19,7 +20,10 @@ namespace {
 class StatsCommand : public Command {
  public:
   StatsCommand();
-  void check_options() const override { check_graph_options(graph_); }
+  void check_options() const override {
+    check_graph_options(graph_);
+    check_inputs_are_kept({{"GRAPH", graph_.path}}, {{"--report", general_.report}});
+  }
   int run(Session& session) override;
 
  private:

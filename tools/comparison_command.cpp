@@ -146,6 +146,7 @@ void ComparisonCommand::check_options() const {
   if (plot_ == "-")
     throw OptionError("--plot: \"-\" is standard output, where the table goes; expected a file");
   check_distinct_outputs(outputs());
+  check_inputs_are_kept(inputs(), outputs());
 }
 
 void ComparisonCommand::prepare(Session& session) const {

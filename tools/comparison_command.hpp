@@ -47,7 +47,9 @@ class ComparisonCommand : public Command {
   void choose(std::span<const ProductMeasurement> tried, Session& session);
   /// What is to be compared.
   std::vector<std::string> names(bool on_device) const;
-  OutputPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
+  /// Files that are read.
+  virtual NamedPaths inputs() const = 0;
+  NamedPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
   std::function<void(const std::string& name)> progress(const std::string& doing, Session& session) const;
   std::vector<std::string> known_names() const;
   void say_choice(Session& session, std::span<const ProductMeasurement> results) const;

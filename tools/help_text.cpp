@@ -53,6 +53,7 @@ constexpr const char* kMpi = R"(Several processes
     mpirun -n 2 --map-by slot:PE=8 tessera ...       8 cores each
   Threads follow the affinity mask (--threads N overrides). More processes than cores: mpirun --oversubscribe.
   Standard input (-) is read by the first process. An error of one process ends all of them.
+  Open MPI's mpirun may crash when a reader of its output leaves early (... | head): use --top N or -o FILE.
 )";
 
 }  // namespace

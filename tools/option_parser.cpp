@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tools/config_file.hpp"
+#include "tools/value_text.hpp"
 
 namespace po = boost::program_options;
 
@@ -38,15 +39,46 @@ po::options_description boost_options(const OptionTable& table) {
                                        const po::options_description& description) {
   std::vector<std::string> names;
   for (const auto& option : description.options()) names.push_back("--" + option->long_name());
-  throw OptionError(
-      fmt::format("{}: unknown option {}{}", command.name(), typed, did_you_mean(typed, names)));
+  throw OptionError(fmt::format("{}: unknown option {}{}", command.name(), typed,
+                                did_you_mean(typed.substr(0, typed.find('=')), names)));
+}
+
+bool is_yes_or_no(const std::string& text) {
+  try {
+    return parse_yes_no(text), true;
+  } catch (const OptionError&) {
+    return false;
+  }
+}
+
+/// A flag takes yes or no behind "=", or as the next argument; any other argument is not its own. "-q FILE"
+/// becomes "--quiet=yes FILE".
+std::vector<std::string> with_values_of_flags(std::vector<std::string> arguments,
+                                              const po::options_description& description) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& given = arguments[i];
+    const bool is_long = given.starts_with("--");
+    if (given.size() < 2 || given[0] != '-' || (!is_long && given.size() > 2)) continue;
+    const po::option_description* option = description.find_nothrow(is_long ? given.substr(2) : given, false);
+    if (option == nullptr) continue;
+    const bool is_last = i + 1 == arguments.size();
+    if (option->semantic()->min_tokens() > 0)
+      ++i;  // its value
+    else if (is_last || !is_yes_or_no(arguments[i + 1]))
+      arguments[i] = "--" + option->long_name() + "=yes";
+  }
+  return arguments;
 }
 
 std::vector<po::option> tokens_of(const Command& command, const std::vector<std::string>& arguments,
                                   const po::options_description& description) {
   try {
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    return po::command_line_parser(arguments).options(description).style(style).run().options;
+    return po::command_line_parser(with_values_of_flags(arguments, description))
+        .options(description)
+        .style(style)
+        .run()
+        .options;
   } catch (const po::unknown_option& error) {
     throw_unknown_option(error.get_option_name(), command, description);
   } catch (const po::error& error) {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "engine/io/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera::cli {
 
-void check_distinct_outputs(const OutputPaths& outputs) {
+void check_distinct_outputs(const NamedPaths& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [first, path] = outputs[j];
@@ -18,7 +20,19 @@ void check_distinct_outputs(const OutputPaths& outputs) {
     }
 }
 
-void check_writable_outputs(const OutputPaths& outputs) {
+void check_inputs_are_kept(const NamedPaths& inputs, const NamedPaths& outputs) {
+  for (const auto& [input, path] : inputs)
+    for (const auto& [output, other_path] : outputs) {
+      if (path.empty() || path == "-" || other_path.empty() || other_path == "-") continue;
+      std::error_code missing;  // what is not there yet is no input
+      if (std::filesystem::is_regular_file(path, missing) &&
+          std::filesystem::equivalent(path, other_path, missing))
+        throw OptionError(fmt::format("{} and {} are the same file \"{}\", which would be replaced", input,
+                                      output, other_path));
+    }
+}
+
+void check_writable_outputs(const NamedPaths& outputs) {
   for (const auto& [name, path] : outputs)
     if (!path.empty() && path != "-") check_writable(path);
 }

@@ -1,4 +1,4 @@
-// Where a command writes: checked before it does any work.
+// Where a command reads and writes: checked before it does any work.
 #pragma once
 #include <string>
 #include <utility>
@@ -6,12 +6,14 @@
 
 namespace tessera::cli {
 
-/// Name of the option, and its path; "" is not given, "-" standard output.
-using OutputPaths = std::vector<std::pair<std::string, std::string>>;
+/// Name of the option, and its path; "" is not given, "-" standard output or input.
+using NamedPaths = std::vector<std::pair<std::string, std::string>>;
 
 /// Throws OptionError where two outputs would go to one file, or both to standard output.
-void check_distinct_outputs(const OutputPaths& outputs);
+void check_distinct_outputs(const NamedPaths& outputs);
+/// Throws OptionError where an output would replace an input, by whatever path ("-" never does).
+void check_inputs_are_kept(const NamedPaths& inputs, const NamedPaths& outputs);
 /// Throws ResourceError for a file that cannot be written.
-void check_writable_outputs(const OutputPaths& outputs);
+void check_writable_outputs(const NamedPaths& outputs);
 
 }  // namespace tessera::cli

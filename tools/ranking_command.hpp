@@ -15,6 +15,7 @@
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/precision.hpp"
 #include "tools/report.hpp"
 
@@ -33,6 +34,8 @@ class RankingCommand : public Command {
   void add_solver_options();
   void add_output_options();
   void check_options() const override;
+  /// Files that the command reads beside the graph, by the names of their options.
+  virtual NamedPaths more_inputs() const { return {}; }
 
   /// Loads, refuses an empty graph; outputs are checked before.
   Graph load(Session& session);

@@ -120,6 +120,14 @@ void set_columns(const std::vector<std::string>& wanted, const Names* header, co
 
 }  // namespace
 
+void refuse_column_options(const GraphOptions& options, const std::string& format, bool has_choice) {
+  if (options.header == HeaderLine::yes)
+    throw OptionError("--header yes does not fit " + format + ", which has no line of column names");
+  if (!has_choice && !options.columns.empty())
+    throw OptionError("--columns does not fit " + format +
+                      ", whose columns mean what they mean; --reverse turns edges round");
+}
+
 void choose_columns(const TextHead& head, const SampleLines& sample, const GraphOptions& options,
                     TextFormat& format) {
   const std::vector<std::string> wanted =

@@ -129,6 +129,7 @@ TextFormat probe_table(const TextHead& head, const GraphOptions& options, std::s
   format.weighted = options.weighted && !options.unweighted;
   format.undirected = options.undirected && !options.directed;
   if (konect) {
+    refuse_column_options(options, "KONECT", true);
     format.delimiter = options.delimiter.value_or(0);
     LineFields fields(format.delimiter, false);
     if (!sample.empty()) fields.split(trimmed_line(sample[0].text, format.delimiter));
@@ -166,6 +167,7 @@ TextFormat probe_format(const TextHead& head, const GraphOptions& options) {
                      quoted_text(first));
   TextFormat format;
   if (banner && (automatic || options.format == InputFormat::matrix_market)) {
+    refuse_column_options(options, "Matrix Market", false);
     format = read_matrix_market_header(head, options);
     if (!ends_with_mtx(head.name)) format.notes.push_back("read as Matrix Market because of its banner");
   } else {

@@ -5,8 +5,10 @@ and configs/. Lines that begin with "$ " are typed; the others are what must app
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -76,6 +78,19 @@ class ReadmeTest(ProgramTest):
         links = self.write("links.txt", "a b\nb c\nc a\nd a\n")
         done = subprocess.run([LIBRARY_EXAMPLE, links], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
         self.assertEqual((done.returncode, done.stdout), (0, "a 0.3330\nb 0.3247\nc 0.3172\n"))
+
+    def test_a_project_can_hold_this_one(self):
+        """The lines that the README gives; what is built is the same as here, so it is only configured."""
+        recipe = next(block for block in blocks("cmake") if "add_subdirectory(tessera" in block)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.realpath(ROOT), os.path.join(folder, "tessera"))
+            shutil.copy(os.path.join(HERE, "library_example.cpp"), os.path.join(folder, "main.cpp"))
+            with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+                file.write("cmake_minimum_required(VERSION 3.25)\nproject(mine LANGUAGES CXX)\n"
+                           "add_executable(my_program main.cpp)\n" + recipe)
+            result = subprocess.run(["cmake", "-S", folder, "-B", os.path.join(folder, "build"), "-DTESSERA_CUDA=OFF",
+                                     "-DTESSERA_MPI=OFF"], capture_output=True, text=True, timeout=120)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_links_lead_to_files(self):
         targets = re.findall(r"\[[\w./-]+\]\(([\w./-]+)\)", readme())

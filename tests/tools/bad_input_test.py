@@ -57,6 +57,36 @@ class BadInputTest(ProgramTest):
             self.refuse_graph(content + b"garbage", err=rf"g\.{suffix}: .*(garbage|damaged{unread})",
                               name=f"g.{suffix}")
 
+    def test_columns_cannot_be_chosen_where_a_format_says_what_they_are(self):
+        self.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n")
+        self.write("k.tsv", "% asym unweighted\n1 2\n2 3\n")
+        self.expect(0, "convert", "k.tsv", "k.tsr")
+        for graph, name in (("m.mtx", "Matrix Market"), ("k.tsr", "a cache")):
+            self.refuse(2, "pagerank", graph, "--columns", "2,1", err=f"--columns does not fit {name}, .*--reverse")
+            self.refuse(2, "pagerank", graph, "--header", "yes", err=f"--header yes does not fit {name}")
+        self.refuse(2, "pagerank", "k.tsv", "--header", "yes", err="--header yes does not fit KONECT")
+        self.assertEqual(self.expect(0, "pagerank", "k.tsv", "--columns", "2,1").out,
+                         self.expect(0, "pagerank", "k.tsv", "--reverse").out)
+
+    def test_inputs_are_not_written_over(self):
+        text = "a b\nb c\n"
+        self.write("g.csv", text)
+        self.write("start.tsv", "a 1\n")
+        for arguments in (["pagerank", "g.csv", "-o", "./g.csv"], ["hits", "g.csv", "--report", "g.csv"],
+                          ["convert", "g.csv", "g.csv"], ["stats", "g.csv", "--report", "g.csv"],
+                          ["spmv", "g.csv", "--report", "g.csv"], ["batch", "g.csv", "--report", "g.csv"],
+                          ["cg", "g.csv", "-o", "g.csv"],
+                          ["pagerank", "g.csv", "--warm-start", "start.tsv", "-o", "start.tsv"],
+                          ["rwr", "g.csv", "--query-file", "start.tsv", "-o", "start.tsv"]):
+            self.refuse(2, *arguments, err="are the same file .* which would be replaced")
+        self.assertEqual(self.read("g.csv"), text)
+
+    def test_a_warm_start_of_other_nodes(self):
+        self.write("g", "a b\nb c\n")
+        self.write("start.tsv", "x 1\ny 2\n")
+        self.refuse(4, "pagerank", "g", "--warm-start", "start.tsv",
+                    err="start.tsv: expected labels of nodes, found none among 2 labels")
+
     def test_matrix_market_counts_and_ranges(self):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"
         self.refuse_graph(banner + "2 2 2\n1 2\n", err="g.mtx", name="g.mtx")

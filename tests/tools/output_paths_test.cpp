@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "kernels/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tessera::cli {
 namespace {
 
-void expect_refused(const OutputPaths& outputs, const std::string& complaint) {
+void expect_refused(const NamedPaths& outputs, const std::string& complaint) {
   try {
     check_distinct_outputs(outputs);
     ADD_FAILURE() << complaint;
@@ -24,6 +27,27 @@ TEST(DistinctOutputs, TwoOfThemAreNoOneFile) {
   expect_refused({{"--output", "x"}, {"--plot", "y"}, {"--report", "x"}},
                  "--output and --report are the same file \"x\"");
   expect_refused({{"--output", "-"}, {"--report", "-"}}, "--output and --report both go to standard output");
+}
+
+TEST(InputsAreKept, ByWhateverPathAnOutputGoesThere) {
+  const test::TemporaryFolder folder;
+  const std::string links = folder.file("links.txt"), around = folder.file("./links.txt");
+  std::ofstream(links) << "a b\n";
+  const auto check = [&](const std::string& input, const std::string& output) {
+    check_inputs_are_kept({{"GRAPH", "-"}, {"--warm-start", ""}, {"--personalization", input}},
+                          {{"--output", output}, {"--report", ""}});
+  };
+  EXPECT_NO_THROW(check(links, folder.file("scores.tsv")));
+  EXPECT_NO_THROW(check("-", "-"));
+  for (const std::string& path : {links, around}) {
+    try {
+      check(links, path);
+      ADD_FAILURE() << path;
+    } catch (const OptionError& error) {
+      EXPECT_EQ(error.what(),
+                "--personalization and --output are the same file \"" + path + "\", which would be replaced");
+    }
+  }
 }
 
 TEST(WritableOutputs, OnlyFilesAreLookedAt) {

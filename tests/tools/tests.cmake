@@ -13,20 +13,20 @@ set_tests_properties(tools.tune_test PROPERTIES RUN_SERIAL ON)
 
 # Parts of the program that need no whole run.
 set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan)
-list(TRANSFORM tool_parts PREPEND ${CMAKE_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
+list(TRANSFORM tool_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
 list(TRANSFORM tool_part_sources APPEND .cpp)
 list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)
-add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${CMAKE_SOURCE_DIR}/tools/log.cpp
-               ${CMAKE_SOURCE_DIR}/tools/option_table.cpp
-               ${CMAKE_SOURCE_DIR}/tools/stop_signal.cpp ${CMAKE_SOURCE_DIR}/tools/terminal.cpp
+add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${PROJECT_SOURCE_DIR}/tools/log.cpp
+               ${PROJECT_SOURCE_DIR}/tools/option_table.cpp
+               ${PROJECT_SOURCE_DIR}/tools/stop_signal.cpp ${PROJECT_SOURCE_DIR}/tools/terminal.cpp
                ${CMAKE_CURRENT_LIST_DIR}/../support/thread_ranks.cpp)
 target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main GTest::gmock rapidcheck)
-target_include_directories(tools_test PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(tools_test PRIVATE ${PROJECT_SOURCE_DIR})
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)
 
 # The program on several GPUs; skipped where there are fewer than two. "ctest -L gpu-mpi" runs it alone.
 if(TESSERA_WITH_CUDA AND TESSERA_MPI)
   add_test(NAME gpu-mpi.ranks
-           COMMAND ${CMAKE_SOURCE_DIR}/tools/device-check-ranks.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/gpu-mpi)
+           COMMAND ${PROJECT_SOURCE_DIR}/tools/device-check-ranks.sh ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/gpu-mpi)
   set_tests_properties(gpu-mpi.ranks PROPERTIES LABELS gpu-mpi TIMEOUT 1800 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endif()

@@ -52,6 +52,14 @@ class WrongOptionTest(ProgramTest):
                             err=f'--backend: expected one of {names}, found "{word}"; {advice}\n')
         self.refuse(2, "pagerank", "g", "--backend", "cpy", err=r"did you mean cpu\?")
 
+    def test_flags_leave_other_arguments_alone(self):
+        plain = self.expect(0, "pagerank", "g").out
+        for before in (["-q"], ["--undirected=no"], ["--quiet", "--deterministic"], ["-v", "--quiet=no"], ["--quiet", "no"],
+                       ["--top", "100", "-q"], ["--reverse=no", "--unweighted"]):
+            self.assertEqual(self.expect(0, "pagerank", *before, "g").out, plain, before)
+        self.refuse(2, "pagerank", "--quiet=perhaps", "g", err='--quiet: expected yes or no, found "perhaps"')
+        self.refuse(2, "pagerank", "g", "--topp=2", err="unknown option --topp=2; did you mean --top")
+
     def test_a_prefix_is_not_guessed(self):
         self.refuse(2, "pagerank", "g", "--dampin", "0.5", err="unknown option --dampin; did you mean --damping")
 

@@ -50,7 +50,7 @@ std::string unquoted(const std::string& value, const std::string& place) {
 std::vector<ConfigEntry> parse_config(const std::string& text, const std::string& name) {
   std::vector<ConfigEntry> entries;
   std::string section;
-  std::uint64_t line_number = 0;
+  std::uint64_t line_number = 0, section_line = 0;
   std::size_t start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   while (start < text.size()) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -60,6 +60,7 @@ std::vector<ConfigEntry> parse_config(const std::string& text, const std::string
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     if (line.front() == '[' && line.back() == ']') {
       section = trimmed(std::string_view(line).substr(1, line.size() - 2));
+      section_line = line_number;
       continue;
     }
     const std::size_t equals = line.find('=');
@@ -69,7 +70,7 @@ std::vector<ConfigEntry> parse_config(const std::string& text, const std::string
           fmt::format("{}expected \"option = value\" or \"[command]\", found \"{}\"", place, line));
     std::string value = trimmed(std::string_view(line).substr(equals + 1));
     if (is_quoted(value)) value = unquoted(value, place);
-    entries.push_back({section, key, value, line_number});
+    entries.push_back({section, key, value, line_number, section_line});
   }
   return entries;
 }

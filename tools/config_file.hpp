@@ -13,7 +13,7 @@ namespace tessera::cli {
 
 struct ConfigEntry {
   std::string section, key, value;
-  std::uint64_t line = 0;
+  std::uint64_t line = 0, section_line = 0;  ///< 0: before the first section
 };
 
 /// Throws OptionError "NAME:LINE: ..." for a line that is neither of the three.

@@ -135,7 +135,7 @@ GivenByName from_config(Command& command, const std::string& path, const ConfigR
   GivenByName given;
   for (const ConfigEntry& entry : parse_config(read_config(path), path)) {
     const std::string place = fmt::format("{}:{}: ", path, entry.line);
-    const auto names = names_of_section(entry.section, place);
+    const auto names = names_of_section(entry.section, fmt::format("{}:{}: ", path, entry.section_line));
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
       throw OptionError(
           fmt::format("{}unknown option {}{}", place, entry.key, did_you_mean(entry.key, names)));

@@ -49,6 +49,9 @@ class ConfigTest(ProgramTest):
         self.refuse(2, "pagerank", "g", "--config", "line.ini", err=r'line.ini:1: expected "option = value"')
         self.write("twice.ini", "[pagerank]\ntop = 1\ntop = 2\n")
         self.refuse(2, "pagerank", "g", "--config", "twice.ini", err="twice.ini:3: top: given twice")
+        self.write("section.ini", "# a note\n[pagernk]\n\ntop = 1\n")
+        self.refuse(2, "pagerank", "g", "--config", "section.ini",
+                    err=r"section.ini:2: unknown section \[pagernk\]; did you mean pagerank")
         self.refuse(2, "pagerank", "g", "--config", "none.ini", err="none.ini: No such file")
 
     def test_a_common_value_that_only_other_commands_take_names_their_sections(self):

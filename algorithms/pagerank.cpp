@@ -181,6 +181,28 @@ class RankSteps {
   std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
 };
 
+/// Steps from scores of these masses until they end; the masses of the last.
+template <class S>
+ScoreMasses iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule,
+                    ScoreMasses masses, const PageRankOptions& options, Communicator& comm,
+                    IterationReport& report) {
+  StopTest stop(options.stop, precision_of<S>());
+  for (bool done = false; !done;) {
+    const RankUpdate update = rule.update_after(masses);
+    VectorSums sums = steps.start(update).take().front();
+    unconnected.step(update, options.stop.norm == Norm::l2, sums);
+    reduce_over_ranks({&sums, 1}, comm);
+    masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
+    done = stop.done(change_of(options.stop.norm, sums, kScoreScale), report);
+    if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
+      report.interrupted = !done;
+      done = true;
+    }
+    if (!done) steps.go_on();
+  }
+  return masses;
+}
+
 }  // namespace
 
 template <class S>
@@ -189,7 +211,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   check(options);
   const std::uint64_t n = op.num_rows();
   PageRankResult result;
-  StopTest stop(options.stop, precision_of<S>());
+  const StopTest checked(options.stop, precision_of<S>());
   if (n == 0) return result;
   const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
   const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");
@@ -201,28 +223,16 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   UnconnectedRows<S> unconnected(op, options);
   Buffer<S> start_score = op.to_local(start);
   start_score.truncate(start_score.size() - unconnected.count());
-  ScoreMasses masses = masses_of<S>(start, host_scale);
   const RankRule rule{.damping = options.damping,
                       .dangling = options.dangling,
                       .jumps_anywhere = options.personalization.empty(),
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
   RankSteps<S> steps(op, options, rule, scale, jump, std::move(start_score));
-  for (bool done = false; !done;) {
-    const RankUpdate update = rule.update_after(masses);
-    VectorSums sums = steps.start(update).take().front();
-    unconnected.step(update, options.stop.norm == Norm::l2, sums);
-    reduce_over_ranks({&sums, 1}, op.comm());
-    masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
-    done = stop.done(change_of(options.stop.norm, sums, kScoreScale), result.report);
-    if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, op.comm())) {
-      result.report.interrupted = !done;
-      done = true;
-    }
-    if (!done) steps.go_on();
-  }
+  result.sum =
+      iterate(steps, unconnected, rule, masses_of<S>(start, host_scale), options, op.comm(), result.report)
+          .total;
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score());
-  result.sum = masses.total;
   result.error_bound =
       bound_of_error(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());
   return result;

@@ -11,11 +11,11 @@ enum class GeneratorKind { rmat, uniform };
 
 struct GeneratorOptions {
   GeneratorKind kind = GeneratorKind::rmat;
-  int scale = 16;                    ///< 2^scale vertices, 1..31
-  double edge_factor = 16;           ///< edges a vertex, before duplicates merge
+  int scale = 16;           ///< 2^scale vertices, 1..31
+  double edge_factor = 16;  ///< edges a vertex, before duplicates merge
   std::uint64_t seed = 1;
   double a = 0.57, b = 0.19, c = 0.19;  ///< R-MAT quadrants (Graph500); d = 1 - a - b - c
-  bool scramble_ids = true;          ///< R-MAT: hubs get scattered ids
+  bool scramble_ids = true;             ///< R-MAT: hubs get scattered ids
 };
 
 /// Edges of this rank's share: the same graph for any number of threads and ranks (counter-based random

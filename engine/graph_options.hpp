@@ -16,21 +16,21 @@ enum class SelfLoops { keep, drop };
 enum class HeaderLine { automatic, yes, no };
 
 struct GraphOptions {
-  std::string path;                        ///< "-" = standard input
+  std::string path;  ///< "-" = standard input
   InputFormat format = InputFormat::automatic;
-  std::optional<char> delimiter;           ///< none = found: white space, tab, comma or semicolon
+  std::optional<char> delimiter;  ///< none = found: white space, tab, comma or semicolon
   HeaderLine header = HeaderLine::automatic;
   /// "src,dst[,weight]": numbers from 1, or names of a header line; empty = the first two (and third).
   std::string columns;
   LabelChoice labels = LabelChoice::automatic;
-  bool weighted = false;                   ///< use weights; a format or header may also ask for it
-  bool unweighted = false;                 ///< ignore weights that a header declares
-  bool undirected = false;                 ///< add the reverse of each edge
-  bool directed = false;                   ///< do not, although a header declares the graph undirected
-  bool reverse = false;                    ///< u v means v -> u
+  bool weighted = false;    ///< use weights; a format or header may also ask for it
+  bool unweighted = false;  ///< ignore weights that a header declares
+  bool undirected = false;  ///< add the reverse of each edge
+  bool directed = false;    ///< do not, although a header declares the graph undirected
+  bool reverse = false;     ///< u v means v -> u
   Duplicates duplicates = Duplicates::merge;
   SelfLoops self_loops = SelfLoops::keep;
-  std::string archive_member;              ///< which file of an archive; empty = the one that looks like a graph
+  std::string archive_member;  ///< which file of an archive; empty = the one that looks like a graph
 };
 
 }  // namespace tessera

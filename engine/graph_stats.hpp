@@ -13,12 +13,12 @@ struct GraphStats {
   EdgeOffset num_edges = 0;
   std::uint64_t max_in_degree = 0, max_out_degree = 0;
   double mean_degree = 0;
-  double gini_in = 0, gini_out = 0;                ///< 0 = all degrees equal, near 1 = few hubs hold all
+  double gini_in = 0, gini_out = 0;                    ///< 0 = all degrees equal, near 1 = few hubs hold all
   double top_1_percent_in = 0, top_1_percent_out = 0;  ///< share of edges at the 1 % largest vertices
-  std::uint64_t dangling = 0;                      ///< no out-edge
-  std::uint64_t sources_only = 0;                  ///< no in-edge
-  std::uint64_t isolated = 0;                      ///< neither
-  bool symmetric = false;                          ///< each edge has its reverse (pattern)
+  std::uint64_t dangling = 0;                          ///< no out-edge
+  std::uint64_t sources_only = 0;                      ///< no in-edge
+  std::uint64_t isolated = 0;                          ///< neither
+  bool symmetric = false;                              ///< each edge has its reverse (pattern)
   /// histogram[k]: vertices with in-degree in [2^(k-1), 2^k), k = 0 is degree 0.
   std::vector<std::uint64_t> in_degree_histogram, out_degree_histogram;
 };

@@ -19,12 +19,12 @@ enum class LabelKind : std::uint32_t {
 /// Labels of the ids [first_id, first_id + size()).
 struct LabelTable {
   LabelKind kind = LabelKind::range;
-  std::uint64_t first_label = 0;       // kind range: label of id 0 of the whole graph
+  std::uint64_t first_label = 0;  // kind range: label of id 0 of the whole graph
   VertexId first_id = 0;
-  std::uint64_t count = 0;             // labels held here
-  Buffer<std::uint64_t> integers;      // kind integer: ascending
+  std::uint64_t count = 0;               // labels held here
+  Buffer<std::uint64_t> integers;        // kind integer: ascending
   Buffer<std::uint64_t> string_offsets;  // kind string: count + 1 positions in string_bytes
-  Buffer<char> string_bytes;           // kind string: ascending by bytes
+  Buffer<char> string_bytes;             // kind string: ascending by bytes
 
   std::uint64_t size() const { return count; }
   /// The label of global id `id`, which must be held here, as text.

@@ -13,10 +13,10 @@ namespace tessera {
 /// A run of edges from one place of the file. Edge i is sources[i] -> targets[i]. Chunks are kept in file
 /// order (over ranks: rank 0's chunks come first), which "the first of repeated edges" refers to.
 struct EdgeChunk {
-  Buffer<std::uint32_t> pairs;         ///< source, target, source, target ... when every key fits 32 bits
-  Buffer<std::uint64_t> wide_pairs;    ///< the same with 64-bit keys; one of the two is empty
-  Buffer<double> weights;              ///< one an edge, or empty
-  std::uint32_t dictionary = 0;        ///< kind string: which dictionary the keys index
+  Buffer<std::uint32_t> pairs;       ///< source, target, source, target ... when every key fits 32 bits
+  Buffer<std::uint64_t> wide_pairs;  ///< the same with 64-bit keys; one of the two is empty
+  Buffer<double> weights;            ///< one an edge, or empty
+  std::uint32_t dictionary = 0;      ///< kind string: which dictionary the keys index
   std::uint64_t num_edges() const { return (pairs.size() + wide_pairs.size()) / 2; }
 };
 
@@ -40,9 +40,9 @@ struct ParsedEdges {
   bool weighted = false;                       ///< every chunk has weights
   bool undirected = false;                     ///< resolved from options and header: add reverse edges
   bool reverse = false;
-  std::uint64_t first_label = 0;               ///< kind range
-  std::uint64_t declared_vertices = 0;         ///< kind range
-  GraphFacts facts;                            ///< counts of this rank; text fields equal on all ranks
+  std::uint64_t first_label = 0;        ///< kind range
+  std::uint64_t declared_vertices = 0;  ///< kind range
+  GraphFacts facts;                     ///< counts of this rank; text fields equal on all ranks
 };
 
 }  // namespace tessera

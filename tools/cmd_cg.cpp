@@ -60,7 +60,7 @@ CgCommand::CgCommand()
   options_.choice<bool>("preconditioner", jacobi_, {{"none", false}, {"jacobi", true}},
                         "jacobi divides by the diagonal");
   options_.group("Solving");
-  options_.number("tolerance", tolerance_, {.low = 0, .high = 1, .high_open = true},
+  options_.number("tolerance", tolerance_, {.low = 0, .high = 1, .low_open = true, .high_open = true},
                   "stop at |b - A x| / |b|");
   options_.count("max-iterations", max_iterations_, 0, 1000000000, "give up after so many steps");
   options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},

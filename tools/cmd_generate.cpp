@@ -1,4 +1,5 @@
 // tessera generate
+#include <algorithm>
 #include <cmath>
 
 #include "engine/graph_builder.hpp"
@@ -72,6 +73,11 @@ void GenerateCommand::check_options() const {
   if (kind_ != "rmat" && kind_ != "uniform")
     throw OptionError(
         fmt::format("generate: expected rmat or uniform, found \"{}\"{}", kind_, did_you_mean(kind_, kinds)));
+  const std::vector<std::string> of_rmat{"a", "b", "c", "keep-ids"};
+  for (const Option& option : options_.options())
+    if (kind_ == "uniform" && option.source == "command line" &&
+        std::find(of_rmat.begin(), of_rmat.end(), option.name) != of_rmat.end())
+      throw OptionError(fmt::format("generate uniform: --{} is for rmat", option.name));
   if (output_.empty()) throw OptionError("generate: missing --output FILE");
   graph_file_kind(output_);
   if (generator_.a + generator_.b + generator_.c > 1)

@@ -145,6 +145,8 @@ void ComparisonCommand::add_comparison_options() {
 void ComparisonCommand::check_options() const {
   if (plot_ == "-")
     throw OptionError("--plot: \"-\" is standard output, where the table goes; expected a file");
+  if (!plot_.empty() && !plot_.ends_with(".svg"))
+    throw OptionError(fmt::format("--plot: expected a name that ends in .svg, found \"{}\"", plot_));
   check_distinct_outputs(outputs());
   check_inputs_are_kept(inputs(), outputs());
 }

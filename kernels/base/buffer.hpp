@@ -25,7 +25,8 @@ class Buffer {
   /// Host memory for `size` elements, uninitialised.
   explicit Buffer(std::size_t size)
       : owner_(size == 0 ? nullptr : allocate_host(checked_mul(size, sizeof(T)))),
-        data_(static_cast<T*>(owner_.get())), size_(size) {}
+        data_(static_cast<T*>(owner_.get())),
+        size_(size) {}
   /// `size` elements at `data`, kept alive by `owner` (a mapping, or memory of another backend).
   Buffer(std::shared_ptr<void> owner, T* data, std::size_t size)
       : owner_(std::move(owner)), data_(data), size_(size) {}

@@ -69,6 +69,8 @@ class GenerateTest(ProgramTest):
 
     def test_quadrants_that_do_not_fit(self):
         self.refuse(2, "generate", "rmat", "-o", "g.tsr", "--a", "0.9", "--b", "0.2", err="at most 1")
+        for option in ("--a=0.3", "--keep-ids"):
+            self.refuse(2, "generate", "uniform", "-o", "g.tsr", option, err="generate uniform: --.* is for rmat")
 
 
 if __name__ == "__main__":

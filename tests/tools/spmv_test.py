@@ -85,7 +85,8 @@ class SpmvTest(ProgramTest):
         self.refuse(4, "spmv", "-", stdin=b"a b\n", err="expected the banner")
 
     def test_outputs_that_would_share_a_place_are_refused(self):
-        self.refuse(2, "spmv", "a.mtx", "--plot", "f", "--report", "f", err="the same file")
+        self.refuse(2, "spmv", "a.mtx", "--plot", "f.svg", "--report", "f.svg", err="the same file")
+        self.refuse(2, "spmv", "a.mtx", "--plot", "f.png", err='--plot: expected a name that ends in .svg, found "f.png"')
         self.refuse(2, "spmv", "a.mtx", "--plot", "-", err="--plot")
 
     def test_values_beyond_the_precision_are_named(self):

@@ -1,7 +1,9 @@
 #include "algorithms/random_walk_restart.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"
@@ -14,7 +16,7 @@ const ExactScale kWalkScale(4.0);
 
 /// A block of walks that goes through the matrix together; finished walks leave it. Behind them may be
 /// vectors that nobody asks for, up to a width that the matrix is faster with: of 0, or copies of a walk once
-/// others have left, and never restarted.
+/// others have left.
 template <class S>
 class WalkBlock {
  public:
@@ -44,11 +46,8 @@ class WalkBlock {
     x_ = op.make_x(num_vectors());
     num_slots_ = x_.size() / k;
     joined_ = k == 1 && op.prepare_to_end_with_updates();
-    if (!joined_) {
-      y_ = op.make_y(num_vectors());
-      put_restart_rows();
-    }
-    num_products_ = y_.size() / k;
+    choose_product();
+    if (!joined_) put_restart_rows();
     start_product();
   }
 
@@ -66,6 +65,17 @@ class WalkBlock {
   };
 
   unsigned num_vectors() const { return width_; }
+  /// How the steps of so many vectors are made, and room for that.
+  void choose_product() {
+    in_one_go_ = !joined_ && op_.steps_walks(width_);
+    if (in_one_go_) {
+      if (next_x_.empty()) next_x_ = op_.make_x(width_);
+      op_.backend().clear(spare_);
+    } else if (!joined_ && y_.empty()) {
+      y_ = op_.make_y(width_);
+      num_products_ = y_.size() / width_;
+    }
+  }
   void start_product() {
     op_.replicate(walk_, &scale_, x_, num_vectors());
     multiply();
@@ -82,8 +92,14 @@ class WalkBlock {
   void multiply() {
     if (joined_)
       op_.begin_for_update(x_);
+    else if (in_one_go_)
+      stepped_ = op_.step_walks(rule(), x_, walk_, spare_, next_x_);
     else
       op_.start(x_, y_, num_vectors());
+  }
+  WalkUpdate<S> rule() const {
+    const double c = options_.continue_probability;
+    return {c, 1 - c, rows_on_backend_, scale_, kWalkScale, options_.stop.norm == Norm::l2};
   }
   PendingSums update();
   bool step();
@@ -98,22 +114,28 @@ class WalkBlock {
   unsigned width_ = 0;
   std::vector<VertexId> restart_rows_;  // of all vectors
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
-  Buffer<S> walk_, spare_, x_;
+  Buffer<S> walk_, spare_, x_, next_x_;
   Buffer<double> y_;
   Buffer<VertexId> rows_on_backend_;  // restart_rows_
   bool joined_ = false;               // products end in updates
+  bool in_one_go_ = false;            // a step is product and update, from walk_ and x_ to spare_ and next_x_
+  std::optional<PendingSums> stepped_;
 };
 
 template <class S>
 PendingSums WalkBlock<S>::update() {
-  const double c = options_.continue_probability;
-  const bool squares = options_.stop.norm == Norm::l2;
   op_.wait_for_inputs();
+  const WalkUpdate<S> rule = this->rule();
   if (joined_)
-    return op_.end_with_update({.link = c, .restart = 1 - c, .restart_row = restart_rows_.front()}, scale_,
-                               kWalkScale, squares, walk_, x_);
-  return op_.backend().walk_update(c, 1 - c, y_, op_.row_places(), rows_on_backend_, scale_, kWalkScale,
-                                   squares, walk_, op_.input_target(x_, num_vectors()));
+    return op_.end_with_update(
+        {.link = rule.link, .restart = rule.restart, .restart_row = restart_rows_.front()}, scale_,
+        rule.bound, rule.squares, walk_, x_);
+  if (in_one_go_) {
+    walk_.swap(spare_);
+    x_.swap(next_x_);
+    return *std::exchange(stepped_, std::nullopt);
+  }
+  return op_.backend().walk_update(rule, y_, op_.row_places(), walk_, op_.input_target(x_, num_vectors()));
 }
 
 template <class S>
@@ -175,8 +197,10 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   spare_.truncate(num_rows_ * k);
   y_.truncate(num_products_ * k);
   x_.truncate(num_slots_ * k);
+  next_x_.truncate(num_slots_ * k);
   // Slots and rows have moved: what must be 0 lies elsewhere now.
   op_.backend().clear(x_);
+  op_.backend().clear(next_x_);
   op_.backend().clear(y_);
   std::vector<Walk> walks;
   std::vector<VertexId> rows;
@@ -185,10 +209,13 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
     walks.push_back(walks_[q]);
     rows.push_back(restart_rows_[q]);
   }
-  rows.resize(k, kNoVertex);
+  // Copies restart as their walk does: what they have in rows without elements is written in every step.
+  rows.resize(k, rows.empty() ? kNoVertex : rows.front());
   walks_ = std::move(walks);
   restart_rows_ = std::move(rows);
-  if (!walks_.empty()) put_restart_rows();
+  if (walks_.empty()) return;
+  put_restart_rows();
+  choose_product();
 }
 
 void check(const RwrOptions& options, std::span<const VertexId> queries, std::uint64_t num_vertices) {

@@ -110,6 +110,16 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, Buffer<S>& x) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x));
   }
+  // On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
+  // is needed: x is read, the next inputs go to next_x.
+  bool steps_walks(unsigned num_vectors) const {
+    return comm_->size() == 1 && matrix_->steps_walks(num_vectors);
+  }
+  PendingSums step_walks(const WalkUpdate<S>& update, const Buffer<S>& x, const Buffer<S>& before,
+                         Buffer<S>& walk, Buffer<S>& next_x) {
+    return backend_->step_walks(*matrix_, update, x, before, walk,
+                                input_target(next_x, update.num_vectors()));
+  }
   /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.

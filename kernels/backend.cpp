@@ -27,6 +27,11 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>
+PendingSums Backend<S>::step_walks(const Matrix<S>&, const WalkUpdate<S>&, const Buffer<S>&, const Buffer<S>&,
+                                   Buffer<S>&, const InputTarget<S>&) {
+  throw InternalError("this backend does not step walks in one go");
+}
+template <class S>
 NormedUpdate Backend<S>::normed_update(const NormStep& step, double size, const Buffer<double>& y,
                                        const RowPlaces& places, const ExactScale& bound, bool squares,
                                        Buffer<S>& score, const InputTarget<S>& next) {

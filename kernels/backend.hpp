@@ -89,6 +89,8 @@ class Matrix {
   virtual void begin_for_update(const Buffer<S>&) const {
     throw InternalError("products of this matrix do not end in updates");
   }
+  /// Whether so many walks take a step in one go (Backend::step_walks).
+  virtual bool steps_walks(unsigned /*num_vectors*/) const { return false; }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.
   virtual std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const {
     const auto start = std::chrono::steady_clock::now();
@@ -104,6 +106,19 @@ struct EndingUpdate {
   double constant = 0;
   double restart = 0;
   VertexId restart_row = kNoVertex;
+};
+
+/// A step of walks: new = link * y for every row and vector, and `restart` more at rows restart_rows[q] of
+/// vector q (kNoVertex: not on this rank).
+template <class S>
+struct WalkUpdate {
+  double link = 0, restart = 0;
+  const Buffer<VertexId>& restart_rows;  ///< in backend memory, as many as there are vectors
+  const Buffer<S>& scale;                ///< as in rank_update
+  ExactScale bound;
+  bool squares = false;
+
+  unsigned num_vectors() const { return static_cast<unsigned>(restart_rows.size()); }
 };
 
 template <class S>
@@ -166,13 +181,14 @@ class Backend {
                                   const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                   RankChain<S>* chain = nullptr) = 0;
-  /// RWR: walk = c * y for every row and vector, plus `restart` at rows restart_rows[q] of vector q
-  /// (kNoVertex = not on this rank), in backend memory, as many as there are vectors; `scale` and `next` as
-  /// in rank_update.
-  virtual PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                                  const RowPlaces& places, const Buffer<VertexId>& restart_rows,
-                                  const Buffer<S>& scale, const ExactScale& bound, bool squares,
-                                  Buffer<S>& walk, const InputTarget<S>& next) = 0;
+  /// RWR: `walk` is overwritten; `next` as in rank_update.
+  virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,
+                                  const RowPlaces& places, Buffer<S>& walk, const InputTarget<S>& next) = 0;
+  /// y = A x and walk_update() in one go, by a matrix that steps_walks() of so many vectors; of the same
+  /// bits. x and `before` are read, and neither of them is `walk` or of `next`. In these, rows without
+  /// elements are left as they are, but where a walk restarts, so they must hold 0 there.
+  virtual PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
+                                 const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next);
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
   /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
   /// sums. The bits are those of apply() and the update by itself.

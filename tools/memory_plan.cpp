@@ -106,6 +106,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   const double packed = plan.kernel == KernelKind::csr
                             ? predict_device_csr_bytes(work) + device_block_bytes(work, vectors)
                             : predict_messages_bytes(work);
+  // Steps of walks in one go have no y, but x twice, which is no more.
   const std::uint64_t own_row = vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes;
   const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;

@@ -93,16 +93,14 @@ class CpuBackend : public Backend<S> {
       *chain->next.data() = chain->rule.template update_after<S>(now, sums.total, sums.dangling, bound);
     return PendingSums({sums});
   }
-  PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          const RowPlaces& places, const Buffer<VertexId>& restart_rows,
-                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& walk,
-                          const InputTarget<S>& next) override {
+  PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
+                          Buffer<S>& walk, const InputTarget<S>& next) override {
     require_in_order(places);
-    const auto num_vectors = static_cast<unsigned>(restart_rows.size());
+    const unsigned num_vectors = update.num_vectors();
     std::vector<VectorSums> sums =
-        cpu::walk_update(continue_probability, restart, y.data(), restart_rows.span(), num_vectors, bound,
-                         squares, walk.data(), walk.size() / num_vectors);
-    if (next.count > 0) put_inputs(walk, scale.empty() ? nullptr : &scale, num_vectors, next);
+        cpu::walk_update(update.link, update.restart, y.data(), update.restart_rows.span(), num_vectors,
+                         update.bound, update.squares, walk.data(), walk.size() / num_vectors);
+    if (next.count > 0) put_inputs(walk, update.scale.empty() ? nullptr : &update.scale, num_vectors, next);
     return PendingSums(std::move(sums));
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/block_padding.hpp"
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_csr.hpp"
 #include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"
 #ifdef TESSERA_HAVE_NCCL
@@ -20,6 +20,7 @@
 #include "kernels/cuda/device_stopwatch.hpp"
 #include "kernels/cuda/device_sums.hpp"
 #include "kernels/cuda/messages_build.hpp"
+#include "kernels/cuda/one_part_matrix.hpp"
 
 namespace tessera {
 namespace {
@@ -27,18 +28,8 @@ namespace {
 using cuda::allocate_device;
 using cuda::on_device;
 
-/// A product in one part.
 template <class S>
-class CudaMatrix : public Matrix<S> {
- public:
-  std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const override {
-    const cuda::PartWork product[] = {{"product", [&] { this->apply(x, y, 1); }}};
-    return cuda::time_on_device(product, cuda::kTimedInARow);
-  }
-};
-
-template <class S>
-class CudaTileComposite : public CudaMatrix<S> {
+class CudaTileComposite : public cuda::OnePartMatrix<S> {
  public:
   explicit CudaTileComposite(TileComposite<S> host) {
     cuda::TileSchedule schedule =
@@ -65,95 +56,6 @@ class CudaTileComposite : public CudaMatrix<S> {
   std::vector<cuda::HostTile> host_tiles_;
   Buffer<cuda::WarpUnit> units_;
   TileComposite<S> device_;
-};
-
-template <class S>
-class CudaCsr : public CudaMatrix<S> {
- public:
-  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) : num_multiprocessors_(num_multiprocessors) {
-    const cuda::RowDeal deal = cuda::deal_rows(host.row_offsets.span(), num_multiprocessors);
-    device_.num_rows = host.num_rows;
-    device_.num_slots = host.num_slots;
-    device_.row_offsets = on_device(host.row_offsets);
-    device_.col_indices = padded(host.col_indices);
-    device_.values = on_device(host.values);
-    blocks_ = on_device(std::span<const cuda::RowBlock>(deal.blocks));
-    row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
-    cut_rows_ = on_device(std::span<const cuda::CutRow>(deal.cut_rows));
-    chunk_sums_ = cuda::device_buffer<double>(deal.num_sums);
-    pieces_done_ = zeros(deal.cut_rows.size());
-    deal_ = {.blocks = blocks_.data(),
-             .num_blocks = static_cast<unsigned>(deal.blocks.size() - 1),
-             .num_staged = deal.num_staged,
-             .row_begins = row_begins_.data(),
-             .cut_rows = cut_rows_.data(),
-             .chunk_sums = chunk_sums_.data(),
-             .pieces_done = pieces_done_.data()};
-  }
-  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
-    require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
-    require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
-    if (num_vectors == 1)
-      cuda::spmv(device_.view(), deal_, x.data(), y.data());
-    else
-      multiply_block(x, y, num_vectors);
-  }
-  unsigned block_width(unsigned num_vectors) const override {
-    return static_cast<unsigned>(padded_vectors(num_vectors, sizeof(S)));
-  }
-  void prepare(unsigned num_vectors) const override {
-    if (num_vectors == 1) return;
-    if (!runs_are_dealt_) deal_runs();
-    const std::uint64_t num_sums = num_run_sums_ * num_vectors;
-    if (run_sums_.size() < num_sums) run_sums_ = cuda::device_buffer<double>(num_sums);
-  }
-
- private:
-  /// kSumLanes more, as products of several vectors want them.
-  static Buffer<VertexId> padded(const Buffer<VertexId>& columns) {
-    auto device = cuda::device_buffer<VertexId>(columns.size() + kSumLanes);
-    TESSERA_CUDA_CALL(cudaMemset(device.data() + columns.size(), 0, kSumLanes * sizeof(VertexId)));
-    TESSERA_CUDA_CALL(
-        cudaMemcpy(device.data(), columns.data(), columns.size_bytes(), cudaMemcpyHostToDevice));
-    return device;
-  }
-  static Buffer<unsigned> zeros(std::size_t size) {
-    return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
-  }
-  void deal_runs() const {
-    const Buffer<EdgeOffset> row_offsets = cuda::on_host(device_.row_offsets);
-    const cuda::RunDeal deal = cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
-    runs_ = cuda::on_device(std::span<const cuda::RowRun>(deal.runs));
-    cut_rows_of_runs_ = cuda::on_device(std::span<const cuda::ChunkSums>(deal.cut_rows));
-    chunks_done_ = zeros(deal.cut_rows.size());
-    num_run_sums_ = deal.num_sums;
-    runs_are_dealt_ = true;
-  }
-  void multiply_block(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const {
-    prepare(num_vectors);
-    const cuda::RunView deal{.runs = runs_.data(),
-                             .num_runs = static_cast<unsigned>(runs_.size()),
-                             .cut_rows = cut_rows_of_runs_.data(),
-                             .chunk_sums = run_sums_.data(),
-                             .chunks_done = chunks_done_.data()};
-    cuda::spmv_block(device_.view(), deal, x.data(), y.data(), num_vectors);
-  }
-
-  const unsigned num_multiprocessors_;
-  CsrMatrix<S> device_;
-  Buffer<cuda::RowBlock> blocks_;
-  Buffer<std::uint16_t> row_begins_;
-  Buffer<cuda::CutRow> cut_rows_;
-  Buffer<double> chunk_sums_;
-  Buffer<unsigned> pieces_done_;
-  cuda::CsrDeal deal_;
-  // For products of several vectors, once there are any.
-  mutable bool runs_are_dealt_ = false;
-  mutable Buffer<cuda::RowRun> runs_;
-  mutable Buffer<cuda::ChunkSums> cut_rows_of_runs_;
-  mutable Buffer<unsigned> chunks_done_;
-  mutable std::uint64_t num_run_sums_ = 0;  // of one vector
-  mutable Buffer<double> run_sums_;
 };
 
 template <class S>
@@ -217,7 +119,7 @@ class CudaBackend : public Backend<S> {
     return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
-    return std::make_unique<CudaCsr<S>>(std::move(matrix), num_multiprocessors());
+    return cuda::make_csr(std::move(matrix), num_multiprocessors());
   }
 
   void clear_bytes(void* data, std::size_t num_bytes) override {
@@ -237,22 +139,24 @@ class CudaBackend : public Backend<S> {
     return send_sums(
         1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
-  PendingSums walk_update(double continue_probability, double restart, const Buffer<double>& y,
-                          const RowPlaces& places, const Buffer<VertexId>& restart_rows,
-                          const Buffer<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& walk,
-                          const InputTarget<S>& next) override {
-    const auto num_vectors = static_cast<unsigned>(restart_rows.size());
-    const cuda::WalkVectors<S> vectors{.y = {y.data(), data_or_null(places.positions)},
-                                       .restart_rows = restart_rows.data(),
-                                       .scale = scale.empty() ? nullptr : scale.data(),
-                                       .walk = walk.data(),
-                                       .num_rows = walk.size() / num_vectors,
-                                       .num_vectors = num_vectors,
-                                       .out = next.count > 0 ? next.out->data() : nullptr,
-                                       .slots = data_or_null(next.slots),
-                                       .num_out = next.count};
-    return send_sums(num_vectors, [&](const cuda::SumsOutbox& box) {
-      cuda::walk_update(continue_probability, restart, vectors, bound, squares, box);
+  PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
+                          Buffer<S>& walk, const InputTarget<S>& next) override {
+    cuda::WalkVectors<S> vectors = walk_vectors(update, walk, walk, next);
+    vectors.y = {y.data(), data_or_null(places.positions)};
+    return send_sums(vectors.num_vectors, [&](const cuda::SumsOutbox& box) {
+      cuda::walk_update(update.link, update.restart, vectors, update.bound, update.squares, box);
+    });
+  }
+  PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
+                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next) override {
+    const auto* steps = dynamic_cast<const cuda::StepsWalks<S>*>(&matrix);
+    require(steps != nullptr, "a matrix that steps walks");
+    require(before.size() == walk.size() && before.data() != walk.data() &&
+                (next.count == 0 || next.out->data() != x.data()),
+            "a step of walks goes from some vectors to others");
+    const cuda::WalkVectors<S> vectors = walk_vectors(update, before, walk, next);
+    return send_sums(vectors.num_vectors, [&](const cuda::SumsOutbox& box) {
+      steps->step_walks(x, {vectors, update.link, update.restart, update.bound, update.squares, box});
     });
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
@@ -352,6 +256,19 @@ class CudaBackend : public Backend<S> {
             .slots = data_or_null(next.slots),
             .num_out = next.count,
             .chain = chain == nullptr ? cuda::ChainView{} : cuda::ChainView{chain->next.data(), chain->rule}};
+  }
+  static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const Buffer<S>& before,
+                                           Buffer<S>& walk, const InputTarget<S>& next) {
+    return {.y = {},
+            .restart_rows = update.restart_rows.data(),
+            .scale = update.scale.empty() ? nullptr : update.scale.data(),
+            .before = before.data(),
+            .walk = walk.data(),
+            .num_rows = walk.size() / update.num_vectors(),
+            .num_vectors = update.num_vectors(),
+            .out = next.count > 0 ? next.out->data() : nullptr,
+            .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
+            .num_out = next.count};
   }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>

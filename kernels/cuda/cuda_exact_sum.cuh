@@ -2,6 +2,7 @@
 // order.
 #pragma once
 #include "kernels/base/exact_sum.hpp"
+#include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/device_sums.hpp"
 
 namespace tessera::cuda {
@@ -91,10 +92,10 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   __shared__ bool is_last;
   __shared__ DeviceSums first;
   __syncthreads();
+  const unsigned last = gridDim.x * gridDim.y - 1;
   if (thread == 0) {
-    __threadfence();  // this block's words are there before it counts as done
-    is_last = atomicAdd(box.blocks_done, 1u) + 1 == gridDim.x * gridDim.y;
-    __threadfence();  // and the others' before they are read
+    is_last = arrive(box.blocks_done, last) == last;
+    if (is_last) see_arrived();
   }
   __syncthreads();
   if (!is_last) return;
@@ -106,7 +107,6 @@ __device__ void send_if_last(const SumsOutbox& box, unsigned thread, unsigned nu
   }
   __syncthreads();
   if (thread == 32) use(first);
-  if (thread == 0) *box.blocks_done = 0;
 }
 __device__ inline void send_if_last(const SumsOutbox& box, unsigned thread, unsigned num_threads) {
   send_if_last(box, thread, num_threads, [](const DeviceSums&) {});

@@ -12,6 +12,7 @@
 #include "kernels/cuda/cuda_row_blocks.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
+#include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera::cuda {
@@ -92,13 +93,20 @@ struct RunView {
   const ChunkSums* cut_rows = nullptr;
   double* chunk_sums = nullptr;     ///< num_sums of the deal, of each vector
   unsigned* chunks_done = nullptr;  ///< of each row that is cut; 0 between products
+  unsigned num_cut_rows = 0;
+  unsigned* runs_taken = nullptr;  ///< by steps of walks, of each group of kStepVectors; 0 between steps
+  unsigned num_multiprocessors = 0;
 };
 
-/// y: num_rows, overwritten.
+/// Elements behind the last of a CSR matrix, of column 0, that products read, but do not add.
+inline constexpr std::uint32_t kReadAhead = kRowBlockThreads;
+static_assert(kReadAhead >= kSumLanes);
+
+/// y: num_rows, overwritten. Behind the last element follow kReadAhead more.
 template <class S>
 void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// x: num_cols * num_vectors, from a multiple of kDeviceLoadBytes on; y: num_rows * num_vectors, overwritten
-/// where rows have elements. Behind the last of a.col_indices follow kSumLanes more columns.
+/// where rows have elements. Behind the last element follow kReadAhead more.
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
 /// Whether spmv_block in f32 goes by spmv_wide_block: more than kFewVectors, a multiple of what a thread
@@ -107,5 +115,32 @@ bool is_wide(unsigned num_vectors);
 /// spmv_block where is_wide(num_vectors); deal.num_runs > 0.
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors);
+
+/// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
+/// read, the new scores and inputs written to others; entries of rows without elements stay as they are
+/// there, but where a walk restarts.
+template <class S>
+struct WalkStep {
+  WalkVectors<S> vectors;  ///< without y
+  double link = 0, restart = 0;
+  ExactScale bound = ExactScale(0);
+  bool squares = false;
+  SumsOutbox box;
+};
+/// A matrix that Backend::step_walks goes by.
+template <class S>
+class StepsWalks {
+ public:
+  virtual ~StepsWalks() = default;
+  virtual void step_walks(const Buffer<S>& x, const WalkStep<S>& step) const = 0;
+};
+/// Vectors that a block of threads takes at most; for others there are other blocks.
+inline constexpr unsigned kStepVectors = 32;
+/// a, deal, x: as for spmv_block; deal.chunks_done for each group of kStepVectors.
+template <class S>
+void step_walks(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step);
+/// step_walks where is_wide(num_vectors).
+void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
+                     const WalkStep<float>& step);
 
 }  // namespace tessera::cuda

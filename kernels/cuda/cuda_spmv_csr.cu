@@ -1,6 +1,7 @@
 // The plain CSR product of one vector on a device: one launch, whose blocks stage in shared memory what the
 // elements of their rows add (cuda_row_blocks.hpp). So the elements are read side by side, many at a time,
 // and no thread waits for a row of its own.
+#include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_row_sum.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
@@ -42,6 +43,54 @@ __device__ void stage(const CsrView<S>& a, EdgeOffset begin, std::uint32_t size,
       else
         terms[k] = x[mine[j]];
     }
+}
+
+/// Of the matrix, asked for here: the compiler would wait for the first column of a thread before it asks for
+/// the third, to save registers.
+__device__ inline VertexId read_now(const VertexId* from) {
+  VertexId value;
+  asm volatile("ld.global.cs.u32 %0, [%1];" : "=r"(value) : "l"(from));
+  return value;
+}
+__device__ inline float read_now(const float* from) {
+  float value;
+  asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  return value;
+}
+__device__ inline double read_now(const double* from) {
+  double value;
+  asm volatile("ld.global.cs.f64 %0, [%1];" : "=d"(value) : "l"(from));
+  return value;
+}
+
+/// stage() for kSize elements, of which the last kThreads may be others': without branches, so that a
+/// thread's loads are under way together; those of values and inputs half at a time, as more registers would
+/// be kept in memory.
+template <bool kWeighted, std::uint32_t kSize, class S>
+__device__ void stage_all(const CsrView<S>& a, EdgeOffset begin, const S* x, Term<kWeighted, S>* terms) {
+  constexpr unsigned kEach = kSize / kThreads, kAtOnce = kWeighted ? kEach / 2 : kEach;
+  const VertexId* columns = a.col_indices + (begin + threadIdx.x);
+  const S* values = a.values + (kWeighted ? begin + threadIdx.x : 0);
+  terms += threadIdx.x;
+  VertexId mine[kEach];
+#pragma unroll
+  for (unsigned j = 0; j < kEach; ++j) mine[j] = read_now(columns + j * kThreads);
+#pragma unroll
+  for (unsigned first = 0; first < kEach; first += kAtOnce) {
+    S own[kAtOnce], inputs[kAtOnce];
+#pragma unroll
+    for (unsigned j = 0; j < kAtOnce; ++j)
+      if constexpr (kWeighted) own[j] = read_now(values + (first + j) * kThreads);
+#pragma unroll
+    for (unsigned j = 0; j < kAtOnce; ++j) inputs[j] = x[mine[first + j]];
+#pragma unroll
+    for (unsigned j = 0; j < kAtOnce; ++j) {
+      if constexpr (kWeighted)
+        terms[(first + j) * kThreads] = product<true>(own, j, inputs[j]);
+      else
+        terms[(first + j) * kThreads] = inputs[j];
+    }
+  }
 }
 
 /// A thread's sum of up to kSumChunk terms.
@@ -145,13 +194,13 @@ __device__ void add_piece(Staged& staged, std::uint32_t width, const RowBlock& b
   __shared__ bool is_last;
   const CutRow row = deal.cut_rows[block.cut_row];
   add_chunks(staged, width, deal.chunk_sums + block.first_sum);
-  __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0)  // back to 0 with the last piece
-    is_last = atomicInc(deal.pieces_done + block.cut_row, row.num_pieces - 1) == row.num_pieces - 1;
+  if (threadIdx.x == 0) {
+    is_last = arrive(deal.pieces_done + block.cut_row, row.num_pieces - 1) == row.num_pieces - 1;
+    if (is_last) see_arrived();
+  }
   __syncthreads();
   if (!is_last) return;
-  __threadfence();
   const double sum = add_in_order(staged, deal.chunk_sums + row.first_sum, row.num_sums);
   if (threadIdx.x == 0) *y = sum;
 }
@@ -176,7 +225,10 @@ __global__ void __launch_bounds__(kThreads, 8)
   if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
   let_next_kernel_begin();
   wait_for_kernels_before();
-  stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
+  if (width > kSize - kThreads)
+    stage_all<kWeighted, kSize>(a, block.first_element, x, staged.terms);
+  else
+    stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
   __syncthreads();
   y += block.first_row;
   if (block.sums == RowSums::of_piece) {

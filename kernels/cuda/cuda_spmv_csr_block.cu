@@ -1,7 +1,9 @@
-// The plain CSR product of several vectors on a device. A group of kLanes neighbouring threads goes through
-// rows, each thread with some of the vectors, whose inputs lie side by side; its accumulators are registers.
-#include "kernels/cuda/early_launch.cuh"
-#include "kernels/cuda/row_run_sums.cuh"
+// The plain CSR product of several vectors on a device, and steps of walks. A group of kLanes neighbouring
+// threads goes through rows, each thread with some of the vectors, whose inputs lie side by side; its
+// accumulators are registers.
+#include <type_traits>
+
+#include "kernels/cuda/walk_step.cuh"
 
 namespace tessera::cuda {
 namespace {
@@ -42,7 +44,7 @@ __device__ inline void add_elements(std::uint32_t count, const S* values, const 
 /// kSumLanes elements at a time: those behind the end of a row are of the next one (or of the padding behind
 /// the matrix), whose inputs are brought nearer, but not added.
 template <bool kWeighted, class S, class Use>
-__device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors,
+__device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors, bool wait,
                         const Use& use) {
   RunRows rows(a.row_offsets, run);
   const VertexId* columns = a.col_indices + rows.begin();
@@ -52,7 +54,7 @@ __device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsi
   read_columns(columns, next);
   double lanes[kSumLanes] = {}, sum = 0;
   std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk);
-  wait_for_kernels_before();
+  if (wait) wait_for_kernels_before();
   while (true) {
     S inputs[kSumLanes];
 #pragma unroll
@@ -76,36 +78,33 @@ __device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsi
   }
 }
 
-template <bool kWeighted, unsigned kLanes, class S>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
-    multiply_block(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
-  let_next_kernel_begin();
-  const auto [group, lane] = group_thread<kLanes>();
-  if (group >= deal.num_runs) return wait_for_kernels_before();
-  const GroupWork work(deal, group, y, num_vectors);
-  for (unsigned q = lane; q < num_vectors; q += kLanes)
-    sum_run<kWeighted>(a, work.run, x + q, num_vectors,
-                       [&](VertexId row, double sum) { __stcg(work.sums_of(row) + q, sum); });
-  work.finish<kLanes>(deal);
-}
-
-template <bool kWeighted, unsigned kLanes, class S>
-void launch_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors) {
-  launch_early(multiply_block<kWeighted, kLanes, S>, ceil_div(deal.num_runs, kBlockThreads / kLanes),
-               kBlockThreads, 0, a, deal, x, y, num_vectors);
-}
-
-template <bool kWeighted, class S>
-void launch(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors) {
-  if constexpr (sizeof(S) == sizeof(float))
-    if (is_wide(num_vectors)) return spmv_wide_block(a, deal, x, y, num_vectors);
-  if (num_vectors <= 8) {
-    launch_block<kWeighted, 8>(a, deal, x, y, num_vectors);
-  } else if (num_vectors <= 16) {
-    launch_block<kWeighted, 16>(a, deal, x, y, num_vectors);
-  } else {
-    launch_block<kWeighted, 32>(a, deal, x, y, num_vectors);
+/// kWidth threads a run, each for a vector.
+template <unsigned kWidth, class S>
+struct NarrowRuns {
+  static constexpr unsigned kLanes = kWidth;
+  __device__ static unsigned vector_of(unsigned lane) { return lane; }
+  template <bool kWeighted, class Use>
+  __device__ static void sum(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors,
+                             unsigned first, unsigned lane, bool wait, const Use& use) {
+    if (first + lane < num_vectors) sum_run<kWeighted>(a, run, x + first + lane, num_vectors, wait, use);
   }
+};
+
+/// use(runs, weighted): of the type, and std::bool_constant, that are for such a product.
+template <class S, class Use>
+void with_runs(bool weighted, unsigned num_vectors, const Use& use) {
+  const auto with_width = [&]<unsigned kWidth>(std::integral_constant<unsigned, kWidth>) {
+    if (weighted)
+      use(NarrowRuns<kWidth, S>(), std::true_type());
+    else
+      use(NarrowRuns<kWidth, S>(), std::false_type());
+  };
+  if (num_vectors <= 8)
+    with_width(std::integral_constant<unsigned, 8>());
+  else if (num_vectors <= 16)
+    with_width(std::integral_constant<unsigned, 16>());
+  else
+    with_width(std::integral_constant<unsigned, 32>());
 }
 
 }  // namespace
@@ -113,13 +112,28 @@ void launch(const CsrView<S>& a, const RunView& deal, const S* x, double* y, uns
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors) {
   if (deal.num_runs == 0) return;
-  if (a.values != nullptr)
-    launch<true>(a, deal, x, y, num_vectors);
-  else
-    launch<false>(a, deal, x, y, num_vectors);
+  if constexpr (sizeof(S) == sizeof(float))
+    if (is_wide(num_vectors)) return spmv_wide_block(a, deal, x, y, num_vectors);
+  with_runs<S>(a.values != nullptr, num_vectors, [&]<class Runs>(Runs, auto weighted) {
+    launch_early(multiply_runs<Runs, weighted(), S>, ceil_div(deal.num_runs, kBlockThreads / Runs::kLanes),
+                 kBlockThreads, 0, a, deal, x, y, num_vectors);
+  });
 }
 
-template void spmv_block(const CsrView<float>&, const RunView&, const float*, double*, unsigned);
-template void spmv_block(const CsrView<double>&, const RunView&, const double*, double*, unsigned);
+template <class S>
+void step_walks(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step) {
+  const unsigned num_vectors = step.vectors.num_vectors;
+  if constexpr (sizeof(S) == sizeof(float))
+    if (is_wide(num_vectors)) return step_wide_walks(a, deal, x, step);
+  with_runs<S>(a.values != nullptr, num_vectors,
+               [&]<class Runs>(Runs, auto weighted) { launch_step<Runs, weighted()>(a, deal, x, step); });
+}
+
+#define TESSERA_INSTANTIATE(S)                                                              \
+  template void spmv_block(const CsrView<S>&, const RunView&, const S*, double*, unsigned); \
+  template void step_walks(const CsrView<S>&, const RunView&, const S*, const WalkStep<S>&);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::cuda

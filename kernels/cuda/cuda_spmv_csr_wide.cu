@@ -1,8 +1,8 @@
-// The plain CSR product of many vectors of f32 on a device. A warp goes through rows, four elements at a
-// time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight elements take two
-// loads of a thread instead of eight, and those of the next eight are on their way meanwhile.
-#include "kernels/cuda/early_launch.cuh"
-#include "kernels/cuda/row_run_sums.cuh"
+// The plain CSR product of many vectors of f32 on a device, and steps of walks. A warp goes through rows,
+// four elements at a time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight
+// elements take two loads of a thread instead of eight, and those of the next eight are on their way
+// meanwhile.
+#include "kernels/cuda/walk_step.cuh"
 
 namespace tessera::cuda {
 namespace {
@@ -79,7 +79,7 @@ class Accumulators {
 /// padding behind the matrix), whose inputs are brought nearer, but not added.
 template <bool kWeighted, class Use>
 __device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
-                        unsigned num_left, unsigned lane, const Use& use) {
+                        unsigned num_left, unsigned lane, bool wait, const Use& use) {
   RunRows rows(a.row_offsets, run);
   const unsigned first = lane / kLanes * kSteps;
   const VertexId* columns = a.col_indices + rows.begin() + first;
@@ -101,7 +101,7 @@ __device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float*
   double sum = 0;
   std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk), count = min(chunk_end, kSumLanes);
   read_columns();
-  wait_for_kernels_before();
+  if (wait) wait_for_kernels_before();
   read_inputs(some);
   columns += count;
   read_columns();
@@ -129,23 +129,17 @@ __device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float*
   }
 }
 
-template <bool kWeighted>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
-    multiply_wide(CsrView<float> a, RunView deal, const float* x, double* y, unsigned num_vectors) {
-  let_next_kernel_begin();
-  const auto [warp, lane] = group_thread<kWarpThreads>();
-  if (warp >= deal.num_runs) return wait_for_kernels_before();
-  const GroupWork work(deal, warp, y, num_vectors);
-  for (unsigned first = 0; first < num_vectors; first += kAtOnce) {
-    const unsigned q = first + vector_of(lane);
-    sum_run<kWeighted>(a, work.run, x + first, num_vectors, num_vectors - first, lane,
-                       [&](VertexId row, double sum) {
-                         double* const sums = work.sums_of(row);
-                         if (q < num_vectors) __stcg(sums + q, sum);
-                       });
+/// A warp a run, for 32 vectors.
+struct WideRuns {
+  static constexpr unsigned kLanes = kWarpThreads;
+  __device__ static unsigned vector_of(unsigned lane) { return cuda::vector_of(lane); }
+  template <bool kWeighted, class Use>
+  __device__ static void sum(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
+                             unsigned first, unsigned lane, bool wait, const Use& use) {
+    sum_run<kWeighted>(a, run, x + first, num_vectors, num_vectors - first, lane, wait, use);
   }
-  work.finish<kWarpThreads>(deal);
-}
+};
+static_assert(WideRuns::kLanes == kAtOnce);
 
 }  // namespace
 
@@ -153,9 +147,18 @@ bool is_wide(unsigned num_vectors) { return num_vectors > kFewVectors && num_vec
 
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors) {
-  const unsigned blocks = ceil_div(deal.num_runs, kBlockThreads / kWarpThreads);
-  launch_early(a.values != nullptr ? multiply_wide<true> : multiply_wide<false>, blocks, kBlockThreads, 0, a,
-               deal, x, y, num_vectors);
+  const unsigned blocks = ceil_div(deal.num_runs, kBlockThreads / WideRuns::kLanes);
+  launch_early(
+      a.values != nullptr ? multiply_runs<WideRuns, true, float> : multiply_runs<WideRuns, false, float>,
+      blocks, kBlockThreads, 0, a, deal, x, y, num_vectors);
+}
+
+void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
+                     const WalkStep<float>& step) {
+  if (a.values != nullptr)
+    launch_step<WideRuns, true>(a, deal, x, step);
+  else
+    launch_step<WideRuns, false>(a, deal, x, step);
 }
 
 }  // namespace tessera::cuda

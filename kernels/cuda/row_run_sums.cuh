@@ -1,7 +1,9 @@
 // What both kernels for blocks of vectors do with the runs that rows are dealt in (cuda_row_runs.hpp).
 #pragma once
+#include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/cuda_row_sum.cuh"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -56,21 +58,30 @@ class RunRows {
   std::uint32_t end_, next_end_ = 0;
 };
 
+/// The threads of this one's group, as a mask of its warp.
+template <unsigned kLanes>
+__device__ inline unsigned group_mask() {
+  return (~0u >> (kWarpThreads - kLanes)) << (threadIdx.x % kWarpThreads / kLanes * kLanes);
+}
+/// What the group's first thread has. All of them call together.
+template <unsigned kLanes>
+__device__ inline unsigned first_of_group(unsigned value) {
+  return __shfl_sync(group_mask<kLanes>(), value,
+                     static_cast<int>(threadIdx.x % kWarpThreads / kLanes * kLanes));
+}
+
 /// Whether this group is the last of those of a row, all of whose sums can be read then. The group's threads
 /// call together.
 template <unsigned kLanes>
 __device__ bool is_last_chunk(unsigned* chunks_done, unsigned num_chunks) {
-  const unsigned first = threadIdx.x % kWarpThreads / kLanes * kLanes, mask = (~0u >> (kWarpThreads - kLanes))
-                                                                              << first;
-  __threadfence();
-  __syncwarp(mask);
+  __syncwarp(group_mask<kLanes>());
   unsigned before = 0;
   if (threadIdx.x % kLanes == 0) {
-    before = atomicInc(chunks_done, num_chunks - 1);  // back to 0 with the last chunk
-    __threadfence();
+    before = arrive(chunks_done, num_chunks - 1);
+    if (before == num_chunks - 1) see_arrived();
   }
-  const bool is_last = __shfl_sync(mask, before, static_cast<int>(first)) == num_chunks - 1;
-  __syncwarp(mask);
+  const bool is_last = first_of_group<kLanes>(before) == num_chunks - 1;
+  __syncwarp(group_mask<kLanes>());
   return is_last;
 }
 
@@ -81,37 +92,57 @@ __device__ inline double sum_of_chunks(const double* sums, std::uint32_t num_sum
   return sum;
 }
 
-/// What a group of threads does of a product with num_vectors vectors: the rows of a run, or a chunk.
+/// A run as its group of threads works on it, of a product with num_vectors vectors.
 class GroupWork {
  public:
-  __device__ GroupWork(const RunView& deal, unsigned group, double* y, unsigned num_vectors)
-      : run(deal.runs[group]), y_(y), num_vectors_(num_vectors) {
+  __device__ GroupWork(const RunView& deal, unsigned group, unsigned num_vectors)
+      : run(deal.runs[group]), num_vectors_(num_vectors) {
     if (is_cut()) cut_ = deal.cut_rows[run.cut_row];
     chunk_sums_ = deal.chunk_sums + std::uint64_t{cut_.first} * num_vectors;
   }
-  /// Where the sums of a row go, or those of the chunk.
-  __device__ double* sums_of(VertexId row) const {
-    return is_cut() ? chunk_sums_ + std::uint64_t{run.chunk} * num_vectors_
-                    : y_ + std::uint64_t{row} * num_vectors_;
-  }
-  /// At the end, by all kLanes threads: the last group of a row that is cut adds its chunks' sums.
+  /// Whether the run is a chunk, whose sums go to chunk_sums().
+  __device__ bool is_cut() const { return run.cut_row != kNotCut; }
+  __device__ double* chunk_sums() const { return chunk_sums_ + std::uint64_t{run.chunk} * num_vectors_; }
+  /// Behind a chunk, by all kLanes threads: whether this group is the last of its row's.
   template <unsigned kLanes>
-  __device__ void finish(const RunView& deal) const {
-    if (!is_cut() || !is_last_chunk<kLanes>(deal.chunks_done + run.cut_row, cut_.count)) return;
-    for (unsigned q = threadIdx.x % kLanes; q < num_vectors_; q += kLanes)
-      y_[std::uint64_t{run.first_row} * num_vectors_ + q] =
-          sum_of_chunks(chunk_sums_ + q, cut_.count, num_vectors_);
+  __device__ bool ends_row(unsigned* chunks_done) const {
+    return is_last_chunk<kLanes>(chunks_done + run.cut_row, cut_.count);
+  }
+  /// Of the row's chunks, for vector q, where ends_row().
+  __device__ double row_sum(unsigned q) const {
+    return sum_of_chunks(chunk_sums_ + q, cut_.count, num_vectors_);
   }
 
   const RowRun run;
 
  private:
-  __device__ bool is_cut() const { return run.cut_row != kNotCut; }
-
   ChunkSums cut_;
   double* chunk_sums_;
-  double* y_;
   unsigned num_vectors_;
 };
+
+/// The product, a run a group. Runs: how kLanes threads sum the rows of one, each for vector
+/// first + vector_of(lane), behind the kernels before where they are to wait for them
+/// (cuda_spmv_csr_block.cu, cuda_spmv_csr_wide.cu).
+template <class Runs, bool kWeighted, class S>
+__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
+    multiply_runs(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
+  constexpr unsigned kLanes = Runs::kLanes;
+  let_next_kernel_begin();
+  const auto [group, lane] = group_thread<kLanes>();
+  if (group >= deal.num_runs) return wait_for_kernels_before();
+  const GroupWork work(deal, group, num_vectors);
+  for (unsigned first = 0; first < num_vectors; first += kLanes) {
+    const unsigned q = first + Runs::vector_of(lane);
+    Runs::template sum<kWeighted>(
+        a, work.run, x, num_vectors, first, lane, true, [&](VertexId row, double sum) {
+          double* const sums = work.is_cut() ? work.chunk_sums() : y + std::uint64_t{row} * num_vectors;
+          if (q < num_vectors) __stcg(sums + q, sum);
+        });
+  }
+  if (!work.is_cut() || !work.template ends_row<kLanes>(deal.chunks_done)) return;
+  for (unsigned q = lane; q < num_vectors; q += kLanes)
+    y[std::uint64_t{work.run.first_row} * num_vectors + q] = work.row_sum(q);
+}
 
 }  // namespace tessera::cuda

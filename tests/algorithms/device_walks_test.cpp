@@ -40,5 +40,28 @@ TEST(DeviceWalks, HaveTheBitsOfTheCpu) {
     }
 }
 
+/// Large enough that a step is one kernel; walks leave the block at different times.
+TEST(DeviceWalks, OfALargerGraphHaveTheBitsOfTheCpu) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const Graph graph = graph_of(random_oracle_graph(6, 60000, 4000000, true), true);
+  RwrOptions options;
+  options.batch_size = 25;
+  options.stop.tolerance = 1e-4;
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<float>(usable_backends().back());
+  EXPECT_TRUE(
+      SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = 25}, *backend, *comm)
+          .steps_walks(25));
+  EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(usable_backends().back(), graph, options));
+}
+
+TEST(DeviceWalks, OfAGraphWithoutEdgesStayWhereTheyAre) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const Graph graph = graph_of(random_oracle_graph(1, 3000, 0, false), false);
+  RwrOptions options;
+  options.batch_size = 25;
+  EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(usable_backends().back(), graph, options));
+}
+
 }  // namespace
 }  // namespace tessera::test

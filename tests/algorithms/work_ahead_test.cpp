@@ -20,7 +20,9 @@ using Scores = std::vector<double>;
 template <class S>
 class StepByStep : public LinkedBackend<S> {
  public:
-  using LinkedBackend<S>::LinkedBackend;
+  StepByStep(Communicator& comm, TilingLimits limits) : LinkedBackend<S>(comm, limits) {
+    this->steps_walks = false;
+  }
   bool is_asynchronous() const override { return false; }
 
  protected:
@@ -31,7 +33,7 @@ struct Setting {
   KernelKind kernel;
   int ranks;
   unsigned num_vectors = 1;
-  bool ends_with_updates = true, chains_updates = true;
+  bool ends_with_updates = true, chains_updates = true, steps_walks = true;
 };
 constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 1, 1, false},
@@ -40,6 +42,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_composite, 3},
                                  {KernelKind::csr, 1},
                                  {.kernel = KernelKind::csr, .ranks = 1, .chains_updates = false},
+                                 {.kernel = KernelKind::csr, .ranks = 1, .steps_walks = false},
                                  {KernelKind::csr, 2},
                                  {KernelKind::csr, 3, 9}};
 
@@ -48,7 +51,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
 template <class Work>
 void expect_the_same(const Work& work, bool joins = true) {
   const Graph whole = skewed_graph(400, 900);
-  for (const auto& [kernel, ranks, num_vectors, ends, chains] : kSettings) {
+  for (const auto& [kernel, ranks, num_vectors, ends, chains, steps] : kSettings) {
     decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
         found;
     run_ranks(1, [&, kernel = kernel](Communicator& comm) {
@@ -57,10 +60,11 @@ void expect_the_same(const Work& work, bool joins = true) {
       EXPECT_FALSE(op.works_ahead());
       expected = work(whole, op, comm);
     });
-    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends,
-                      chains = chains](Communicator& comm) {
+    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends, chains = chains,
+                      steps = steps](Communicator& comm) {
       LinkedBackend<float> backend(comm, kSmallTiles);
       backend.ends_with_updates = ends;
+      backend.steps_walks = steps;
       if (!chains) backend.most_chained = 0;
       if (comm.size() > 1) link_devices<float>(backend, comm);
       const Graph block = block_of(whole, comm);
@@ -173,6 +177,8 @@ TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
       const bool one_by_one = op.works_ahead() && op.plan().kernel == KernelKind::tile_messages;
       EXPECT_LE(together, one_by_one ? 1 : static_cast<int>(batch_size));
       EXPECT_EQ(together > 1, !one_by_one && batch_size > 1);
+      const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
+      EXPECT_EQ(backend.num_stepped > 0, op.steps_walks(4) && batch_size > 1);
       EXPECT_NE(*std::min_element(all.second.begin(), all.second.end()),
                 *std::max_element(all.second.begin(), all.second.end()));
       return all;

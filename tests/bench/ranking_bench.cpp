@@ -115,7 +115,7 @@ Json measure_walks(const Graph& directed, Communicator& comm) {
   InOrder vectors(*backend, graph.num_vertices);
   const double update =
       time_device([&] {
-        backend->walk_update(0.9, 0.1, vectors.y, {}, vectors.query, vectors.scale, ExactScale(4.0), false,
+        backend->walk_update({0.9, 0.1, vectors.query, vectors.scale, ExactScale(4.0)}, vectors.y, {},
                              vectors.score, {&vectors.x, nullptr, vectors.x.size()});
       }).median_ms;
   const double product = vendor_product(graph);

@@ -313,10 +313,11 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
         const PlacedRows placed(backend, y, k);
         const auto rows = this->put(backend, restart_rows), places = this->put(backend, slots);
         const auto scales = scaled ? this->put(backend, scale) : Buffer<S>();
-        const auto sums = backend
-                              .walk_update(0.9, 0.1, placed.y, placed.places, rows, scales, ExactScale(4.0),
-                                           scaled, updated, {&x, scaled ? &places : nullptr, n - n / 5})
-                              .take();
+        const auto sums =
+            backend
+                .walk_update({0.9, 0.1, rows, scales, ExactScale(4.0), scaled}, placed.y, placed.places,
+                             updated, {&x, scaled ? &places : nullptr, n - n / 5})
+                .take();
         std::vector<std::vector<std::vector<std::int64_t>>> all;
         for (const VectorSums& one : sums) all.push_back(limbs(one));
         return std::tuple(all, this->get(backend, updated), this->get(backend, x));

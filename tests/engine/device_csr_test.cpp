@@ -105,6 +105,17 @@ TEST(DeviceCsr, OfVeryLongRowsHasTheBitsOfTheCpuEveryTime) {
   expect_in_both_precisions(lengths);
 }
 
+/// Blocks whose elements are all asked for at once, and the last of which reads behind the matrix.
+TEST(DeviceCsr, OfBlocksThatAreNearlyFullHasTheBitsOfTheCpuEveryTime) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
+  expect_in_both_precisions({5, 3 * 1024 + 900});  // pieces of 1,024
+  std::vector<std::uint64_t> many(1000000, 3);     // blocks of 2,048
+  many.push_back(1900);
+  expect_in_both_precisions(many);
+  many.back() = 3 * 2048 + 1900;
+  expect_in_both_precisions(many);
+}
+
 TEST(DeviceCsr, OfSeveralVectorsHasTheBitsOfTheCpuEveryTime) {
   if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
   std::vector<std::uint64_t> lengths = {512, 3, 513, 0, 2048, 2049, 1, 20000, 257, 4095, 700};

@@ -5,21 +5,6 @@
 namespace tessera::test {
 namespace {
 
-/// A matrix of these row lengths, columns evenly apart.
-RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, std::uint64_t num_cols) {
-  RandomMatrix a;
-  a.num_cols = num_cols;
-  a.row_offsets.push_back(0);
-  for (const std::uint64_t length : lengths) {
-    for (std::uint64_t k = 0; k < length; ++k)
-      a.col_indices.push_back(static_cast<VertexId>((k * num_cols + a.num_rows) / length % num_cols));
-    std::sort(a.col_indices.end() - static_cast<std::ptrdiff_t>(length), a.col_indices.end());
-    a.row_offsets.push_back(a.col_indices.size());
-    ++a.num_rows;
-  }
-  return a;
-}
-
 template <class S>
 class DeviceEndingProducts : public DeviceBackend<S> {
  protected:
@@ -82,7 +67,7 @@ TYPED_TEST(DeviceEndingProducts, HaveTheBitsOfTheCpu) {
   for (std::uint64_t row = 0; row < 3000; ++row)
     mixed.push_back(row % 7 == 3 ? 0 : row % 100 == 8 ? 700 : row * row % 11);
   mixed.insert(mixed.end(), 500, 0);
-  const RandomMatrix a = matrix_of_lengths(mixed, 5000);
+  const RandomMatrix a = matrix_of_row_lengths(mixed, 5000);
   const std::uint64_t n = a.num_rows;
   const EndingUpdate rank{.link = 0.011, .constant = 0.05};
   // bins by the hundred, a few, one; rows of many messages, which a warp adds together; fewer rows than there
@@ -94,7 +79,7 @@ TYPED_TEST(DeviceEndingProducts, HaveTheBitsOfTheCpu) {
   for (const VertexId row : {VertexId{8}, VertexId{3}, static_cast<VertexId>(n - 1)})
     this->expect_the_bits_of_the_cpu(a, 512, 1000,
                                      {{.link = 0.01, .restart = 0.1, .restart_row = row}, false, true, n});
-  this->expect_the_bits_of_the_cpu(matrix_of_lengths({0, 3}, 5), 8, 100, {rank, false, true, 2});
+  this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({0, 3}, 5), 8, 100, {rank, false, true, 2});
 }
 
 /// More bins than blocks, so that blocks go from one to the next. Not under the sanitizers: minutes.
@@ -115,7 +100,7 @@ TYPED_TEST(DeviceEndingProducts, AreNotForMatricesWhoseRowsOneBlockWouldDo) {
   std::vector<std::uint64_t> lengths(150000, 0);
   for (std::uint64_t row = 70000; row < 71000; ++row) lengths[row] = 2;
   const auto can_end = [&](const std::vector<std::uint64_t>& of_rows) {
-    const RandomMatrix a = matrix_of_lengths(of_rows, 3000);
+    const RandomMatrix a = matrix_of_row_lengths(of_rows, 3000);
     const ColumnOrder columns = order_columns_by_length(a.column_lengths(), 512, 12, Remainder::narrow);
     return pack(*this->device_, a, KernelKind::tile_messages, columns, {}, 4000)
         ->prepare_to_end_with_updates();

@@ -126,6 +126,7 @@ class LinkedMatrix : public Matrix<S> {
   unsigned block_width(unsigned num_vectors) const override {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }
+  bool steps_walks(unsigned num_vectors) const override { return num_rows > 0 && num_vectors > 1; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
     begun_ = Buffer<double>(num_products_);
@@ -135,6 +136,7 @@ class LinkedMatrix : public Matrix<S> {
   const Buffer<double>& begun() const { return begun_; }
 
   bool ends_with_updates = true;
+  std::uint64_t num_rows = 0;  ///< of one that steps walks
 
  private:
   std::unique_ptr<Matrix<S>> matrix_;
@@ -188,7 +190,10 @@ class LinkedBackend : public Backend<S> {
     return matrix;
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
-    return with_latest(cpu_->make_matrix(std::move(m)));
+    const std::uint64_t num_rows = m.num_rows;
+    auto matrix = with_latest(cpu_->make_matrix(std::move(m)));
+    if (steps_walks) matrix->num_rows = num_rows;
+    return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
@@ -203,12 +208,28 @@ class LinkedBackend : public Backend<S> {
     num_chained += chain != nullptr;
     return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain);
   }
-  PendingSums walk_update(double c, double restart, const Buffer<double>& y, const RowPlaces& places,
-                          const Buffer<VertexId>& rows, const Buffer<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& walk, const InputTarget<S>& next) override {
-    const auto k = static_cast<unsigned>(rows.size());
-    const Buffer<double> sums = in_row_order(y, places, walk.size() / k, k);
-    return cpu_->walk_update(c, restart, sums, {}, rows, scale, bound, squares, walk, next);
+  PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
+                          Buffer<S>& walk, const InputTarget<S>& next) override {
+    const unsigned k = update.num_vectors();
+    return cpu_->walk_update(update, in_row_order(y, places, walk.size() / k, k), {}, walk, next);
+  }
+  PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
+                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next) override {
+    ++num_stepped;
+    const unsigned k = update.num_vectors();
+    const std::uint64_t num_rows = before.size() / k;
+    Buffer<double> y(dynamic_cast<const LinkedMatrix<S>&>(matrix).num_rows * k);
+    std::fill(y.begin(), y.end(), 0.0);
+    matrix.apply(x, y, k);
+    Buffer<S> stepped = before.clone(), inputs(next.out->size());
+    std::fill(inputs.begin(), inputs.end(), S{0});
+    PendingSums sums = cpu_->walk_update(update, y, {}, stepped, {&inputs, next.slots, next.count});
+    // Rows that hold 0 now and then are as rows without elements: they stay as they are.
+    for (std::uint64_t i = 0; i < num_rows * k; ++i)
+      if (stepped[i] != S{0} || before[i] != S{0}) walk[i] = stepped[i];
+    for (std::uint64_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] != S{0} || x[i] != S{0}) (*next.out)[i] = inputs[i];
+    return sums;
   }
   PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
@@ -250,6 +271,8 @@ class LinkedBackend : public Backend<S> {
 
   bool ends_with_updates = true;             ///< products of tile-messages can, which are made from now on
   EdgeOffset most_chained = ~EdgeOffset{0};  ///< elements of a matrix whose updates follow one another
+  bool steps_walks = true;                   ///< CSR does in one go, made from now on
+  int num_stepped = 0;                       ///< steps of walks in one go
   int num_ended = 0;                         ///< products
   int num_chained = 0;                       ///< updates that follow one another
   int num_norms = 0;                         ///< looks at a product for its norm
@@ -261,7 +284,7 @@ class LinkedBackend : public Backend<S> {
 
  private:
   /// An operator makes its exchange before its matrix.
-  std::unique_ptr<Matrix<S>> with_latest(std::unique_ptr<Matrix<S>> matrix) const {
+  std::unique_ptr<LinkedMatrix<S>> with_latest(std::unique_ptr<Matrix<S>> matrix) const {
     return std::make_unique<LinkedMatrix<S>>(std::move(matrix), latest_);
   }
 

@@ -56,4 +56,19 @@ inline RandomMatrix random_matrix(unsigned seed, std::uint64_t num_rows, std::ui
   return a;
 }
 
+/// A matrix of these row lengths, columns evenly apart.
+inline RandomMatrix matrix_of_row_lengths(const std::vector<std::uint64_t>& lengths, std::uint64_t num_cols) {
+  RandomMatrix a;
+  a.num_cols = num_cols;
+  a.row_offsets.push_back(0);
+  for (const std::uint64_t length : lengths) {
+    for (std::uint64_t k = 0; k < length; ++k)
+      a.col_indices.push_back(static_cast<VertexId>((k * num_cols + a.num_rows) / length % num_cols));
+    std::sort(a.col_indices.end() - static_cast<std::ptrdiff_t>(length), a.col_indices.end());
+    a.row_offsets.push_back(a.col_indices.size());
+    ++a.num_rows;
+  }
+  return a;
+}
+
 }  // namespace tessera::test

@@ -1,0 +1,134 @@
+#include "kernels/cuda/cuda_csr.hpp"
+
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/block_padding.hpp"
+#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/one_part_matrix.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+/// Elements a multiprocessor from which on walks take a step in one go: of R-MAT 16 and smaller (14,000) a
+/// product and an update take less, of 17 and larger (28,000) more (docs/performance.md).
+constexpr std::uint64_t kLeastOfSteps = 20000;
+
+template <class S>
+class CudaCsr : public OnePartMatrix<S>, public StepsWalks<S> {
+ public:
+  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) : num_multiprocessors_(num_multiprocessors) {
+    const RowDeal deal = deal_rows(host.row_offsets.span(), num_multiprocessors);
+    device_.num_rows = host.num_rows;
+    device_.num_slots = host.num_slots;
+    device_.row_offsets = on_device(host.row_offsets);
+    device_.col_indices = padded(host.col_indices);
+    device_.values = padded(host.values);
+    blocks_ = on_device(std::span<const RowBlock>(deal.blocks));
+    row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
+    cut_rows_ = on_device(std::span<const CutRow>(deal.cut_rows));
+    chunk_sums_ = device_buffer<double>(deal.num_sums);
+    pieces_done_ = zeros(deal.cut_rows.size());
+    deal_ = {.blocks = blocks_.data(),
+             .num_blocks = static_cast<unsigned>(deal.blocks.size() - 1),
+             .num_staged = deal.num_staged,
+             .row_begins = row_begins_.data(),
+             .cut_rows = cut_rows_.data(),
+             .chunk_sums = chunk_sums_.data(),
+             .pieces_done = pieces_done_.data()};
+  }
+  void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
+    require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
+    if (num_vectors == 1)
+      spmv(device_.view(), deal_, x.data(), y.data());
+    else
+      spmv_block(device_.view(), runs(num_vectors), x.data(), y.data(), num_vectors);
+  }
+  unsigned block_width(unsigned num_vectors) const override {
+    return static_cast<unsigned>(padded_vectors(num_vectors, sizeof(S)));
+  }
+  void prepare(unsigned num_vectors) const override {
+    if (num_vectors == 1) return;
+    if (!runs_are_dealt_) deal_runs();
+    const std::uint64_t num_sums = num_run_sums_ * num_vectors,
+                        num_groups = ceil_div(num_vectors, kStepVectors),
+                        num_counts = cut_rows_of_runs_.size() * num_groups;
+    if (run_sums_.size() < num_sums) run_sums_ = device_buffer<double>(num_sums);
+    if (chunks_done_.size() < num_counts) chunks_done_ = zeros(num_counts);
+    if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
+  }
+  bool steps_walks(unsigned num_vectors) const override {
+    return num_vectors > 1 && device_.col_indices.size() >= kLeastOfSteps * num_multiprocessors_;
+  }
+  void step_walks(const Buffer<S>& x, const WalkStep<S>& step) const override {
+    const unsigned num_vectors = step.vectors.num_vectors;
+    require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
+    require(step.vectors.num_rows <= device_.num_rows, "walks are longer than the matrix is high");
+    cuda::step_walks(device_.view(), runs(num_vectors), x.data(), step);
+  }
+
+ private:
+  /// kReadAhead more, where there are any.
+  template <class T>
+  static Buffer<T> padded(const Buffer<T>& elements) {
+    if (elements.empty()) return {};
+    auto device = device_buffer<T>(elements.size() + kReadAhead);
+    TESSERA_CUDA_CALL(cudaMemset(device.data() + elements.size(), 0, kReadAhead * sizeof(T)));
+    TESSERA_CUDA_CALL(
+        cudaMemcpy(device.data(), elements.data(), elements.size_bytes(), cudaMemcpyHostToDevice));
+    return device;
+  }
+  static Buffer<unsigned> zeros(std::size_t size) {
+    return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
+  }
+  void deal_runs() const {
+    const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
+    const RunDeal deal = cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
+    runs_ = on_device(std::span<const RowRun>(deal.runs));
+    cut_rows_of_runs_ = on_device(std::span<const ChunkSums>(deal.cut_rows));
+    num_run_sums_ = deal.num_sums;
+    runs_are_dealt_ = true;
+  }
+  RunView runs(unsigned num_vectors) const {
+    prepare(num_vectors);
+    return {.runs = runs_.data(),
+            .num_runs = static_cast<unsigned>(runs_.size()),
+            .cut_rows = cut_rows_of_runs_.data(),
+            .chunk_sums = run_sums_.data(),
+            .chunks_done = chunks_done_.data(),
+            .num_cut_rows = static_cast<unsigned>(cut_rows_of_runs_.size()),
+            .runs_taken = runs_taken_.data(),
+            .num_multiprocessors = num_multiprocessors_};
+  }
+
+  const unsigned num_multiprocessors_;
+  CsrMatrix<S> device_;
+  Buffer<RowBlock> blocks_;
+  Buffer<std::uint16_t> row_begins_;
+  Buffer<CutRow> cut_rows_;
+  Buffer<double> chunk_sums_;
+  Buffer<unsigned> pieces_done_;
+  CsrDeal deal_;
+  // For products of several vectors, once there are any.
+  mutable bool runs_are_dealt_ = false;
+  mutable Buffer<RowRun> runs_;
+  mutable Buffer<ChunkSums> cut_rows_of_runs_;
+  mutable Buffer<unsigned> chunks_done_, runs_taken_;
+  mutable std::uint64_t num_run_sums_ = 0;  // of one vector
+  mutable Buffer<double> run_sums_;
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<Matrix<S>> make_csr(CsrMatrix<S> host, unsigned num_multiprocessors) {
+  return std::make_unique<CudaCsr<S>>(std::move(host), num_multiprocessors);
+}
+
+template std::unique_ptr<Matrix<float>> make_csr(CsrMatrix<float>, unsigned);
+template std::unique_ptr<Matrix<double>> make_csr(CsrMatrix<double>, unsigned);
+
+}  // namespace tessera::cuda

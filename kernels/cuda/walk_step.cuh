@@ -1,0 +1,156 @@
+// A step of walks in one kernel: a product of several vectors (row_run_sums.cuh), and behind each run the
+// update of its rows, whose sums never go to memory as doubles. The bits are those of the product and the
+// update by itself (walk_kernel in cuda_vector_ops.cuh).
+#pragma once
+#include <algorithm>
+
+#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/row_run_sums.cuh"
+
+namespace tessera::cuda {
+
+/// Rows that a thread has under way in an update.
+inline constexpr unsigned kStepRows = 4;
+
+/// What the threads of a block have added up of the changes of their vectors.
+template <bool kSquares>
+class BlockChanges {
+ public:
+  /// slot: of this thread, kLanes of them a group of threads that has all vectors.
+  __device__ explicit BlockChanges(unsigned slot) : slot_(slot) {
+    for (unsigned i = 0; i < kWords; ++i) words()[i][slot_] = 0;
+  }
+  __device__ void take(const ThreadSums& own, const ExactScale& bound) const {
+    Limb all[kSumWords];
+    own.to_words(bound, all);
+#pragma unroll
+    for (unsigned i = 0; i < kWords; ++i) {
+      Limb& word = words()[i][slot_];
+      word = combined(place_of(i), word, all[place_of(i)]);
+    }
+  }
+  /// To box.sums, by all threads of the block, of which each kLanes have vectors `first` to first + count.
+  /// One thread of the last block calls finish().
+  template <unsigned kLanes, class Finish>
+  __device__ static void send(unsigned first, unsigned count, const SumsOutbox& box, const Finish& finish) {
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < kWords * count; i += kBlockThreads) {
+      const unsigned word = i / count, q = i % count, place = place_of(word);
+      Limb sum = 0;
+      for (unsigned slot = q; slot < kBlockThreads; slot += kLanes)
+        sum = combined(place, sum, words()[word][slot]);
+      add_word(place, sum, box.sums + first + q);
+    }
+    send_if_last(box, threadIdx.x, kBlockThreads, [&](const DeviceSums&) { finish(); });
+  }
+
+ private:
+  static constexpr unsigned kFolds = ExactSum::kFolds + (kSquares ? WideExactSum::kFolds : 0),
+                            kWords = kFolds + 1;
+  /// Of DeviceSums: what changes add up to, and the largest.
+  __device__ static constexpr unsigned place_of(unsigned word) {
+    return word < kFolds ? word : kSumWords - 1;
+  }
+  using Words = Limb[kWords][kBlockThreads];
+  __device__ static Words& words() {
+    __shared__ Words of_thread;
+    return of_thread;
+  }
+
+  const unsigned slot_;
+};
+
+/// The new scores of vector q of rows first to end are in step.vectors.walk, written by this thread: what is
+/// left of their update.
+template <bool kSquares, class S>
+__device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId end, unsigned q,
+                            const BlockChanges<kSquares>& changes) {
+  const WalkVectors<S>& v = step.vectors;
+  ThreadSums sums;
+  for (VertexId row = first; row < end; row += kStepRows) {
+    S stored[kStepRows], old[kStepRows], scale[kStepRows];
+    VertexId place[kStepRows];
+    // Without branches, so that all loads are under way at once: behind the last row those of the last.
+#pragma unroll
+    for (unsigned j = 0; j < kStepRows; ++j) {
+      const VertexId i = min(row + j, end - 1);
+      const std::uint64_t at = std::uint64_t{i} * v.num_vectors + q;
+      stored[j] = v.walk[at];
+      old[j] = v.before[at];
+      scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
+      place[j] = v.slots == nullptr ? i : v.slots[min(i, static_cast<VertexId>(v.num_out - 1))];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kStepRows; ++j) {
+      const VertexId i = row + j;
+      if (i >= end) break;
+      sums.add_change(step.bound, kSquares, static_cast<double>(stored[j]) - static_cast<double>(old[j]));
+      if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored[j] * scale[j];
+    }
+  }
+  changes.take(sums, step.bound);
+}
+
+/// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones
+/// as they are dealt, the others as they are taken. Runs: as for multiply_runs. Rows without elements keep
+/// what they have in walk and out, but where a walk restarts.
+template <class Runs, bool kWeighted, bool kSquares, class S>
+__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
+    step_runs(CsrView<S> a, RunView deal, const S* x, WalkStep<S> step) {
+  constexpr unsigned kLanes = Runs::kLanes, kGroups = kBlockThreads / kLanes;
+  let_next_kernel_begin();
+  const WalkVectors<S>& v = step.vectors;
+  const auto [group, lane] = group_thread<kLanes>();
+  const unsigned first = blockIdx.y * kStepVectors, q = first + Runs::vector_of(lane);
+  const bool has_vector = q < v.num_vectors;
+  const VertexId restart_row = has_vector ? v.restart_rows[q] : kNoVertex;
+  const BlockChanges<kSquares> changes(threadIdx.x / kLanes * kLanes + q - first);
+  const auto put_score = [&](VertexId row, double sum) {
+    v.walk[std::uint64_t{row} * v.num_vectors + q] =
+        static_cast<S>(step.link * sum + (row == restart_row ? step.restart : 0.0));
+  };
+  for (unsigned i = group; i < deal.num_runs;) {
+    const GroupWork work(deal, i, v.num_vectors);
+    Runs::template sum<kWeighted>(a, work.run, x, v.num_vectors, first, lane, i == group,
+                                  [&](VertexId row, double sum) {
+                                    if (!has_vector) return;
+                                    if (work.is_cut())
+                                      __stcg(work.chunk_sums() + q, sum);
+                                    else
+                                      put_score(row, sum);
+                                  });
+    // Who is done first takes the next run. Not before the first sum() has waited: the step before uses the
+    // counter, too.
+    unsigned taken = 0;
+    if (lane == 0) taken = atomicAdd(deal.runs_taken + blockIdx.y, 1u);
+    const bool is_done =
+        !work.is_cut() || work.template ends_row<kLanes>(deal.chunks_done + blockIdx.y * deal.num_cut_rows);
+    if (is_done && has_vector) {
+      if (work.is_cut()) put_score(work.run.first_row, work.row_sum(q));
+      finish_rows(step, work.run.first_row, work.run.end_row, q, changes);
+    }
+    i = gridDim.x * kGroups + first_of_group<kLanes>(taken);
+  }
+  wait_for_kernels_before();
+  if (group == 0 && restart_row != kNoVertex &&
+      a.row_offsets[restart_row] == a.row_offsets[restart_row + 1]) {
+    put_score(restart_row, 0);
+    finish_rows(step, restart_row, restart_row + 1, q, changes);
+  }
+  changes.template send<kLanes>(first, min(v.num_vectors - first, kStepVectors), step.box, [&] {
+    for (unsigned y = 0; y < gridDim.y; ++y) deal.runs_taken[y] = 0;
+  });
+}
+
+/// With as many blocks as run at once, at most.
+template <class Runs, bool kWeighted, class S>
+void launch_step(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step) {
+  const unsigned num_vectors = step.vectors.num_vectors,
+                 all = ceil_div(deal.num_runs, kBlockThreads / Runs::kLanes);
+  const dim3 blocks(std::clamp(all, 1u, kBlocksEach * deal.num_multiprocessors),
+                    ceil_div(num_vectors, kStepVectors));
+  launch_early(step.squares ? step_runs<Runs, kWeighted, true, S> : step_runs<Runs, kWeighted, false, S>,
+               blocks, kBlockThreads, 0, a, deal, x, step);
+}
+
+}  // namespace tessera::cuda

@@ -18,8 +18,12 @@ constexpr double kPadding = 1.2;
 /// What a row costs beside its elements, in bytes that stream: 10 of them move (where it begins in its block,
 /// and its sum); the rest stands for its share of a block.
 constexpr double kCsrRowBytes = 18;
-/// Adjacent inputs are read by the line: what those of f64 cost, in those of f32. Seen: 1.25 to 1.8.
-constexpr double kWideAdjacent = 1.5;
+/// Adjacent and near inputs are read by the line: what those of f64 cost, in those of f32, beside values
+/// that cost more than them, too. Seen: 1.5 to 3, and 1.25 to 1.5 with values.
+constexpr double kWideGather = 2, kWideWeightedGather = 1.5;
+/// A thread adds up rows of so few elements, while those of its warp wait for the longest (longer rows are
+/// added by eight); which shows where rows have more elements than these in the mean.
+constexpr double kThreadRow = 64, kShortRow = 4;
 /// Products of one vector: elements of a first block on each of 132 multiprocessors, and those of a row from
 /// which on it is cut (in tiles it counts as no longer; large matrices cut from 2,048 on, which the rates do
 /// not tell apart).
@@ -38,6 +42,14 @@ double value_bytes_of_elements(const DeviceWork& work) {
 
 double csr_element_bytes(const DeviceWork& work) {
   return 4 * work.num_nonzeros + value_bytes_of_elements(work);
+}
+
+/// As if the longest row were one of every warp's.
+double uneven_elements(const DeviceWork& work) {
+  const double longest = std::min(work.longest_row, kThreadRow);
+  if (work.num_nonzeros == 0 || longest == 0) return 0;
+  const double mean = work.num_nonzeros / work.num_rows;
+  return work.num_nonzeros * std::max(0.0, 1 - mean / longest) * std::min(1.0, mean / kShortRow);
 }
 
 double row_doublings(const DeviceWork& work) { return std::log2(1 + std::min(work.longest_row, kCutRow)); }
@@ -73,15 +85,19 @@ Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
   const double far = work.num_nonzeros - work.num_adjacent - work.num_near;
+  const double wide = work.value_bytes != sizeof(double) ? 1
+                      : work.weighted                    ? kWideWeightedGather
+                                                         : kWideGather;
   return {1,
           std::min(1.0, work.num_nonzeros / kFirstElements),
           row_doublings(work),
           work.longest_row > kCutRow ? 1.0 : 0.0,
-          (work.value_bytes == sizeof(double) ? kWideAdjacent : 1) * work.num_adjacent,
-          work.num_near,
+          wide * work.num_adjacent,
+          wide * work.num_near,
           cached * far,
           (1 - cached) * far,
-          csr_element_bytes(work) + kCsrRowBytes * work.num_rows};
+          csr_element_bytes(work) + kCsrRowBytes * work.num_rows,
+          uneven_elements(work)};
 }
 
 Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {

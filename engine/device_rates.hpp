@@ -25,11 +25,12 @@ inline constexpr std::array kBinsRates = {"launch_seconds", "message_byte_second
                                           "row_seconds"};
 /// CSR: the launch; a first block of elements on every multiprocessor; each doubling of the longest row, as
 /// long as it is not cut; rows that are; a gather adjacent to the row's own input, one near it, another one
-/// from cache, from memory; a byte that streams.
+/// from cache, from memory; a byte that streams; an element where threads wait for longer rows.
 inline constexpr std::array kCsrRates = {
     "launch_seconds",        "first_blocks_seconds",    "row_doubling_seconds",
     "cut_rows_seconds",      "adjacent_gather_seconds", "near_gather_seconds",
-    "cached_gather_seconds", "gather_seconds",          "byte_seconds"};
+    "cached_gather_seconds", "gather_seconds",          "byte_seconds",
+    "uneven_element_seconds"};
 /// CSR with a block of vectors: the launch; a chunk of a row, element by element; an element; a byte of x
 /// from cache, from memory; a byte that streams.
 inline constexpr std::array kBlockRates = {"launch_seconds",      "chunk_seconds",       "element_seconds",

@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kThreads, 8)
   if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
   let_next_kernel_begin();
   wait_for_kernels_before();
-  if (width > kSize - kThreads)
+  if (kWeighted && width > kSize - kThreads)
     stage_all<kWeighted, kSize>(a, block.first_element, x, staged.terms);
   else
     stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);

@@ -59,7 +59,7 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   DeviceRates rates;
   rates.tiles = {1, 0.5, 2, 4, 3, 8, 5, 6, 97};
   rates.bins = {7, 11, 12, 13};
-  rates.csr = {17, 1e3, 41, 43, 37, 19, 23, 29, 31};
+  rates.csr = {17, 1e3, 41, 43, 37, 19, 23, 29, 31, 47};
   DeviceWork work{.num_rows = 10,
                   .num_columns = 10,
                   .num_nonzeros = 100,
@@ -74,26 +74,42 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
                    1 + 0.5 * 5 + 4 * 100 + 5 * 40 * 8 + 6 * 10 * 8 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 12 * 40 + 13 * 10);
   // a row of 31 elements is five doublings; 256 elements a multiprocessor are a first block; 10 columns lie
-  // in the cache; a row counts as 18 bytes, an adjacent input of f64 as one and a half
-  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 1e3 * 100 / (132 * 256) + 41 * 5 + 37 * 15 +
-                                                                19 * 30 + 23 * 60 + 31 * (4 * 100 + 18 * 10));
+  // in the cache; a row counts as 18 bytes, an adjacent or near input of f64 as two; rows of ten are waited
+  // for as long as for one of 31
+  EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 1e3 * 100 / (132 * 256) + 41 * 5 + 37 * 20 +
+                                                                19 * 60 + 23 * 60 + 31 * (4 * 100 + 18 * 10) +
+                                                                47 * 100 * (1 - 10 / 31.0));
   work.weighted = true;
   work.longest_row = 5000;  // cut, from 1,024 elements on
   const double cut = 1e3 * 100 / (132 * 256) + 41 * std::log2(1025) + 43;
-  work.num_columns = 1e7;  // half of 80 MB lie there
+  const double uneven = 47 * 100 * (1 - 10 / 64.0);  // longer ones are not added by a thread
+  work.num_columns = 1e7;                            // half of 80 MB lie there
   // with values a lane sums up to 128 elements of a row
   const double rows = 1 + 0.5 * std::log2(1025) + 8 * 128;
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
                    rows + 4 * 100 + 3 * 800 + 5 * 40 * 8 + 6 * 8e7 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + cut + 37 * 15 + 19 * 30 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10));
+                   17 + cut + 37 * 15 + 19 * 45 + (23 + 29) * 30 + 31 * (4 * 100 + 800 + 18 * 10) + uneven);
   work.value_bytes = 4;
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
                    rows + 2 * 100 + 3 * 400 + 5 * 40 * 4 + 6 * 4e7 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + cut + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10));
+                   17 + cut + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10) + uneven);
   work.num_nonzeros = 132 * 256 * 4;
   EXPECT_NEAR(predict_device_csr_seconds(work, {.csr = {0, 1e3}}), 1e3, 1e-9);
+}
+
+TEST(DeviceModel, ThreadsWaitWhereRowsDiffer) {
+  const auto seconds = [](double num_rows, double longest) {
+    return predict_device_csr_seconds(
+        {.num_rows = num_rows, .num_nonzeros = 1000, .longest_row = longest, .value_bytes = 4},
+        {.csr = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1}});
+  };
+  EXPECT_EQ(seconds(100, 10), 0);
+  EXPECT_DOUBLE_EQ(seconds(100, 40), 750);
+  EXPECT_DOUBLE_EQ(seconds(500, 8), 1000 * 0.75 / 2);  // rows of two are soon added
+  EXPECT_EQ(seconds(10, 1000), 0);                     // eight threads a row
+  EXPECT_EQ(seconds(0, 0), 0);
 }
 
 TEST(DeviceModel, CellsAreThoseThatMessagesFallInto) {

@@ -53,17 +53,17 @@ TEST(DeviceRates, ABadFileIsNamedWithTheRemedy) {
   const std::string good = device_rates_to_json(some_rates());
   for (std::size_t size = 0; size + 2 < good.size(); size += 7)  // the last brace and line end apart
     expect_refused(good.substr(0, size), "not a table");
-  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 7}"})
+  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 8}"})
     expect_refused(text, "not a table");
   const auto broken = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  expect_refused(broken("\"version\": 7", "\"version\": 6"), "of this version");
+  expect_refused(broken("\"version\": 8", "\"version\": 7"), "of this version");
   for (const char* key :
        {"device", "measured_on", "tiles", "bins", "csr", "f32_element_seconds", "f64_element_seconds",
         "row_seconds", "cell_seconds", "value_row_element_seconds", "near_gather_seconds",
-        "adjacent_gather_seconds", "cut_rows_seconds", "chunk_seconds"})
+        "adjacent_gather_seconds", "cut_rows_seconds", "uneven_element_seconds", "chunk_seconds"})
     expect_refused(broken(fmt::format("\"{}\"", key), "\"missing\""), key);
   for (const char* bad : {"-1e-12", "\"x\"", "null", "[1]"})
     expect_refused(broken("\"f32_element_seconds\": 7e-13", fmt::format("\"f32_element_seconds\": {}", bad)),

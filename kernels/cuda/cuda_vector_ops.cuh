@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kThreads)
       if (i >= v.num_rows) continue;
       const std::uint64_t from = place_of(v.y, i);
       sum[j] = from == kNoVertex ? 0.0 : __ldcs(v.y.y + from * v.num_vectors + q);
-      old[j] = v.before[i * v.num_vectors + q];
+      old[j] = v.walk[i * v.num_vectors + q];
       if (i >= v.num_out) continue;
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr ? static_cast<VertexId>(i) : v.slots[i];

@@ -52,13 +52,14 @@ struct RankVectors {
   ChainView chain = {};
 };
 
-/// Vectors of a step of walks, num_vectors numbers a row: from `before` to `walk`, which may be the same in
-/// walk_update; out, scale, slots and num_out as in RankVectors.
+/// Vectors of a step of walks, num_vectors numbers a row: walk is overwritten; out, scale, slots and num_out
+/// as in RankVectors.
 template <class S>
 struct WalkVectors {
   ProductView y;
   const VertexId* restart_rows = nullptr;  // num_vectors
-  const S *scale = nullptr, *before = nullptr;
+  const S* scale = nullptr;
+  const S* before = nullptr;  // of a step that ends a product, where it goes from here to `walk`
   S* walk = nullptr;
   std::uint64_t num_rows = 0;
   unsigned num_vectors = 1;

@@ -1,7 +1,7 @@
 // The plain CSR product of many vectors of f32 on a device, and steps of walks. A warp goes through rows,
 // four elements at a time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight
-// elements take two loads of a thread instead of eight, and those of the next eight are on their way
-// meanwhile.
+// elements take two loads of a thread instead of eight. Those of the next eight are written before the
+// additions of these; with 64 registers a thread the compiler puts them behind (docs/performance.md).
 #include "kernels/cuda/walk_step.cuh"
 
 namespace tessera::cuda {

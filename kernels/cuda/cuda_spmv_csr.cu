@@ -63,14 +63,14 @@ __device__ inline double read_now(const double* from) {
   return value;
 }
 
-/// stage() for kSize elements, of which the last kThreads may be others': without branches, so that a
-/// thread's loads are under way together; those of values and inputs half at a time, as more registers would
-/// be kept in memory.
-template <bool kWeighted, std::uint32_t kSize, class S>
-__device__ void stage_all(const CsrView<S>& a, EdgeOffset begin, const S* x, Term<kWeighted, S>* terms) {
-  constexpr unsigned kEach = kSize / kThreads, kAtOnce = kWeighted ? kEach / 2 : kEach;
+/// stage() with values for kSize elements, of which the last kThreads may be others': without branches, so
+/// that a thread's loads are under way together; those of values and inputs half at a time, as more registers
+/// would be kept in memory.
+template <std::uint32_t kSize, class S>
+__device__ void stage_all(const CsrView<S>& a, EdgeOffset begin, const S* x, double* terms) {
+  constexpr unsigned kEach = kSize / kThreads, kAtOnce = kEach / 2;
   const VertexId* columns = a.col_indices + (begin + threadIdx.x);
-  const S* values = a.values + (kWeighted ? begin + threadIdx.x : 0);
+  const S* values = a.values + (begin + threadIdx.x);
   terms += threadIdx.x;
   VertexId mine[kEach];
 #pragma unroll
@@ -79,18 +79,21 @@ __device__ void stage_all(const CsrView<S>& a, EdgeOffset begin, const S* x, Ter
   for (unsigned first = 0; first < kEach; first += kAtOnce) {
     S own[kAtOnce], inputs[kAtOnce];
 #pragma unroll
-    for (unsigned j = 0; j < kAtOnce; ++j)
-      if constexpr (kWeighted) own[j] = read_now(values + (first + j) * kThreads);
+    for (unsigned j = 0; j < kAtOnce; ++j) own[j] = read_now(values + (first + j) * kThreads);
 #pragma unroll
     for (unsigned j = 0; j < kAtOnce; ++j) inputs[j] = x[mine[first + j]];
 #pragma unroll
-    for (unsigned j = 0; j < kAtOnce; ++j) {
-      if constexpr (kWeighted)
-        terms[(first + j) * kThreads] = product<true>(own, j, inputs[j]);
-      else
-        terms[(first + j) * kThreads] = inputs[j];
-    }
+    for (unsigned j = 0; j < kAtOnce; ++j) terms[(first + j) * kThreads] = product<true>(own, j, inputs[j]);
   }
+}
+
+/// The terms of a block. Without values its loads gain nothing by being asked for together.
+template <bool kWeighted, std::uint32_t kSize, class S>
+__device__ void stage_block(const CsrView<S>& a, EdgeOffset begin, std::uint32_t size, const S* x,
+                            Term<kWeighted, S>* terms) {
+  if constexpr (kWeighted)
+    if (size > kSize - kThreads) return stage_all<kSize>(a, begin, x, terms);
+  stage<kWeighted, kSize>(a, begin, size, x, terms);
 }
 
 /// A thread's sum of up to kSumChunk terms.
@@ -225,10 +228,7 @@ __global__ void __launch_bounds__(kThreads, 8)
   if (threadIdx.x == 0) staged.begin[num_rows] = static_cast<std::uint16_t>(width);
   let_next_kernel_begin();
   wait_for_kernels_before();
-  if (kWeighted && width > kSize - kThreads)
-    stage_all<kWeighted, kSize>(a, block.first_element, x, staged.terms);
-  else
-    stage<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
+  stage_block<kWeighted, kSize>(a, block.first_element, width, x, staged.terms);
   __syncthreads();
   y += block.first_row;
   if (block.sums == RowSums::of_piece) {

@@ -71,10 +71,12 @@ class WalkBlock {
     if (in_one_go_) {
       if (next_x_.empty()) next_x_ = op_.make_x(width_);
       op_.backend().clear(spare_);
-    } else if (!joined_ && y_.empty()) {
-      y_ = op_.make_y(width_);
-      num_products_ = y_.size() / width_;
+      return;
     }
+    next_x_ = {};
+    if (joined_ || !y_.empty()) return;
+    y_ = op_.make_y(width_);
+    num_products_ = y_.size() / width_;
   }
   void start_product() {
     op_.replicate(walk_, &scale_, x_, num_vectors());
@@ -188,9 +190,10 @@ void WalkBlock<S>::finish(unsigned q) {
 
 template <class S>
 void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
+  if (kept.empty()) return walks_.clear();
   const unsigned k = op_.block_width(static_cast<unsigned>(kept.size()));
   std::vector<unsigned> vectors = kept;
-  if (!kept.empty()) vectors.resize(k, kept.front());
+  vectors.resize(k, kept.front());
   spare_.truncate(num_rows_ * k);
   op_.backend().select_vectors(walk_, num_vectors(), vectors, spare_);
   walk_.swap(spare_);
@@ -209,11 +212,10 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
     walks.push_back(walks_[q]);
     rows.push_back(restart_rows_[q]);
   }
-  // Copies restart as their walk does: what they have in rows without elements is written in every step.
-  rows.resize(k, rows.empty() ? kNoVertex : rows.front());
+  // Copies restart as their walk does: of rows without elements a step writes those where a walk restarts.
+  rows.resize(k, rows.front());
   walks_ = std::move(walks);
   restart_rows_ = std::move(rows);
-  if (walks_.empty()) return;
   put_restart_rows();
   choose_product();
 }

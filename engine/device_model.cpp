@@ -18,11 +18,12 @@ constexpr double kPadding = 1.2;
 /// What a row costs beside its elements, in bytes that stream: 10 of them move (where it begins in its block,
 /// and its sum); the rest stands for its share of a block.
 constexpr double kCsrRowBytes = 18;
-/// Adjacent and near inputs are read by the line: what those of f64 cost, in those of f32, beside values
-/// that cost more than them, too. Seen: 1.5 to 3, and 1.25 to 1.5 with values.
+/// Adjacent and near inputs are read by the line: what those of f64 cost, in those of f32; less where
+/// elements have values, whose bytes count besides. Seen: 1.5 to 3, and 1.25 to 1.5 with values.
 constexpr double kWideGather = 2, kWideWeightedGather = 1.5;
-/// A thread adds up rows of so few elements, while those of its warp wait for the longest (longer rows are
-/// added by eight); which shows where rows have more elements than these in the mean.
+/// Where a thread adds up a row, those of its warp wait for the longest. Fitted: how long a row counts as at
+/// most (blocks of long rows are added by eight threads a row, cuda_row_blocks.cpp), and the mean length up
+/// to which the wait shows only in part.
 constexpr double kThreadRow = 64, kShortRow = 4;
 /// Products of one vector: elements of a first block on each of 132 multiprocessors, and those of a row from
 /// which on it is cut (in tiles it counts as no longer; large matrices cut from 2,048 on, which the rates do

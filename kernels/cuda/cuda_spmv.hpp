@@ -1,5 +1,5 @@
-// y = A x on a device, for every matrix form, one vector or a block. All pointers are device memory, but
-// for `host_tiles`: the tile list as the host sees it, which decides the launches.
+// y = A x on a device, for every matrix form, one vector or a block, and steps of walks. All pointers are
+// device memory, but for `host_tiles`: the tile list as the host sees it, which decides the launches.
 //
 // The sum of a row is the format's (kernels/tile_composite_view.hpp), tiles in order. So y has the bits that
 // the CPU gives for the same matrix.
@@ -92,7 +92,8 @@ struct RunView {
   unsigned num_runs = 0;
   const ChunkSums* cut_rows = nullptr;
   double* chunk_sums = nullptr;     ///< num_sums of the deal, of each vector
-  unsigned* chunks_done = nullptr;  ///< of each row that is cut; 0 between products
+  unsigned* chunks_done = nullptr;  ///< of each row that is cut, in steps of walks for each group of
+                                    ///< kStepVectors, too; 0 between products
   unsigned num_cut_rows = 0;
   unsigned* runs_taken = nullptr;  ///< by steps of walks, of each group of kStepVectors; 0 between steps
   unsigned num_multiprocessors = 0;

@@ -69,6 +69,7 @@ __device__ inline double read_now(const double* from) {
 template <std::uint32_t kSize, class S>
 __device__ void stage_all(const CsrView<S>& a, EdgeOffset begin, const S* x, double* terms) {
   constexpr unsigned kEach = kSize / kThreads, kAtOnce = kEach / 2;
+  static_assert(kEach % kAtOnce == 0 && kReadAhead >= kThreads);
   const VertexId* columns = a.col_indices + (begin + threadIdx.x);
   const S* values = a.values + (begin + threadIdx.x);
   terms += threadIdx.x;

@@ -59,7 +59,7 @@ struct WalkVectors {
   ProductView y;
   const VertexId* restart_rows = nullptr;  // num_vectors
   const S* scale = nullptr;
-  const S* before = nullptr;  // of a step that ends a product, where it goes from here to `walk`
+  const S* before = nullptr;  // of step_walks alone, which goes from here to `walk`
   S* walk = nullptr;
   std::uint64_t num_rows = 0;
   unsigned num_vectors = 1;

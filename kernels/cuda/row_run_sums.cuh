@@ -1,4 +1,5 @@
-// What both kernels for blocks of vectors do with the runs that rows are dealt in (cuda_row_runs.hpp).
+// Products of several vectors, whose rows are dealt in runs (cuda_row_runs.hpp): what both kinds of sums
+// share, and the product kernel.
 #pragma once
 #include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/cuda_row_sum.cuh"
@@ -10,7 +11,7 @@ namespace tessera::cuda {
 constexpr unsigned kBlockThreads = 256, kWarpThreads = 32;
 constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 1 to 16 % longer with 3 or 5
 
-/// Groups of kLanes threads do a run each.
+/// Groups of kLanes threads do a run at a time.
 struct GroupThread {
   unsigned group, lane;
 };
@@ -95,8 +96,8 @@ __device__ inline double sum_of_chunks(const double* sums, std::uint32_t num_sum
 /// A run as its group of threads works on it, of a product with num_vectors vectors.
 class GroupWork {
  public:
-  __device__ GroupWork(const RunView& deal, unsigned group, unsigned num_vectors)
-      : run(deal.runs[group]), num_vectors_(num_vectors) {
+  __device__ GroupWork(const RunView& deal, unsigned which_run, unsigned num_vectors)
+      : run(deal.runs[which_run]), num_vectors_(num_vectors) {
     if (is_cut()) cut_ = deal.cut_rows[run.cut_row];
     chunk_sums_ = deal.chunk_sums + std::uint64_t{cut_.first} * num_vectors;
   }

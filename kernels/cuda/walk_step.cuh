@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
   });
 }
 
-/// With as many blocks as run at once, at most.
+/// For each group of vectors with as many blocks as run at once, at most.
 template <class Runs, bool kWeighted, class S>
 void launch_step(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step) {
   const unsigned num_vectors = step.vectors.num_vectors,

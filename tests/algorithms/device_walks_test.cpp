@@ -49,9 +49,9 @@ TEST(DeviceWalks, OfALargerGraphHaveTheBitsOfTheCpu) {
   options.stop.tolerance = 1e-4;
   const auto comm = make_single_rank();
   const auto backend = make_backend<float>(usable_backends().back());
-  if (!SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = 25}, *backend, *comm)
-           .steps_walks(25))
-    GTEST_SKIP() << "too small a graph for so many multiprocessors";
+  EXPECT_TRUE(
+      SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = 25}, *backend, *comm)
+          .steps_walks(25));
   EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(usable_backends().back(), graph, options));
 }
 

@@ -35,9 +35,10 @@ struct TreeOrder {
 };
 
 /// Chooses the order of one lane after the other. What the lanes so far ask of a bank are eight numbers of
-/// four bits, one a gather: 0, 1 or 3 for none, one, more of them. So one look at an element's bank tells its
-/// cost in all gathers, and costs at all places are added, and compared, in the bytes or halves of one
-/// number.
+/// four bits, one a gather: 0, 1, 5, 13 or 15 for none, one, two, three, more of them. So one look at an
+/// element's bank tells its cost in all gathers, and costs at all places are added, and compared, in the
+/// bytes or halves of one number. A third lane costs far more than a second: a gather lasts as long as the
+/// bank that is asked most.
 template <class S, class Banks>
 class LaneArranger {
  public:
@@ -74,13 +75,18 @@ class LaneArranger {
     order.apply(offsets);
     order.apply(asked);
     for (unsigned i = 0; i < kArrangedElements; ++i) {
-      const std::uint32_t before = asked[i] >> 4 * i & 15u, more = before == 0 ? 1u : 2u;
-      banks_.set_bits(offsets[i] % kBankLanes<S>, offsets[i] == padding_ ? 0u : more << 4 * i);
+      const std::uint32_t before = asked[i] >> 4 * i & 15u;
+      banks_.set_bits(offsets[i] % kBankLanes<S>, offsets[i] == padding_ ? 0u : one_more(before) << 4 * i);
     }
     return order;
   }
 
  private:
+  /// The bit that a number gains.
+  TESSERA_HD static std::uint32_t one_more(std::uint32_t number) {
+    return number == 0 ? 1u : number == 1 ? 4u : number == 5 ? 8u : 2u;
+  }
+
   /// Costs of a word as word 0, 1, 2, 3 of the lane, a byte each, its elements as they are or turned,
   /// whichever costs less.
   struct Word {

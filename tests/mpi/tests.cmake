@@ -3,6 +3,7 @@
 if(TESSERA_MPI)
   add_executable(mpi_test ${CMAKE_CURRENT_LIST_DIR}/mpi_test.cpp ${CMAKE_CURRENT_LIST_DIR}/../support/thread_ranks.cpp)
   target_link_libraries(mpi_test PRIVATE tessera_engine tessera_mpi GTest::gtest)
+  tessera_compile_as_test(mpi_test)
   foreach(ranks 1 2 3 4 7)
     add_test(NAME mpi.${ranks}_ranks
              COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -n ${ranks} $<TARGET_FILE:mpi_test>)

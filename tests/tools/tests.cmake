@@ -21,6 +21,7 @@ add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${PROJECT_SOUR
                ${PROJECT_SOURCE_DIR}/tools/stop_signal.cpp ${PROJECT_SOURCE_DIR}/tools/terminal.cpp
                ${CMAKE_CURRENT_LIST_DIR}/../support/thread_ranks.cpp)
 target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main GTest::gmock rapidcheck)
+tessera_compile_as_test(tools_test)
 target_include_directories(tools_test PRIVATE ${PROJECT_SOURCE_DIR})
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)
 

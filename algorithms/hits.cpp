@@ -1,14 +1,12 @@
 #include "algorithms/hits.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "algorithms/hits_norm.hpp"
 #include "algorithms/hits_uniqueness.hpp"
 #include "algorithms/vertex_values.hpp"
-#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {

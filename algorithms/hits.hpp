@@ -25,13 +25,16 @@ struct HitsResult {
   /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
   /// is not unique (or nearly so) and the result depends on the start.
   double convergence_rate = 0;
-  bool unique = true;  ///< false: several components tie for the dominant pair
+  /// False: several components tie for the dominant pair. In f32, weights that differ by more than 1e38 may
+  /// hide one.
+  bool unique = true;
 };
 
-/// to_authority: A^T; to_hub: A (SpmvOperator::in_and_out_edges). Collective.
+/// to_authority: A^T; to_hub: A (SpmvOperator::in_and_out_edges). Throws OptionError for parameters out of
+/// range, InputError where products leave 1e-150 to 1e150. Collective.
 template <class S>
 HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options);
-/// block: SpmvOperator::hits_block.
+/// block: SpmvOperator::hits_block. Throws as hits(). Collective.
 template <class S>
 HitsResult hits_block(SpmvOperator<S>& block, const HitsOptions& options);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "engine/table_file.hpp"
 #include "kernels/backend.hpp"

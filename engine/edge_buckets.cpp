@@ -8,8 +8,6 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/base/error.hpp"
-
 namespace tessera {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "engine/graph_builder.hpp"
@@ -33,6 +34,32 @@ std::vector<T> sum_by_source(const Graph& graph, Add add) {
   for (std::int64_t v = 0; v < num_vertices; ++v)
     for (int part = 1; part < parts; ++part) sums[0][v] += sums[part][v];
   return std::move(sums[0]);
+}
+
+/// The larger one, where sum_by_source adds.
+struct Largest {
+  double value = 0;
+  Largest& operator+=(const Largest& other) {
+    value = std::max(value, other.value);
+    return *this;
+  }
+};
+
+/// Of each vertex a power of two that brings its largest out-weight below 1, and above 1/4 but where that is
+/// subnormal. Collective.
+std::vector<double> units_of_sources(const Graph& graph, Communicator& comm) {
+  std::vector<double> units;
+  run_together(comm, [&] {
+    const auto largest = sum_by_source<Largest>(graph, [&](Largest& most, std::int64_t e) {
+      most.value = std::max(most.value, std::abs(graph.weights[e]));
+    });
+    for (const Largest& most : largest) units.push_back(most.value);
+  });
+  comm.all_max(std::span(units));
+  constexpr int kMostExponent = std::numeric_limits<double>::max_exponent - 1;
+  for (double& unit : units)
+    unit = unit == 0 ? 1 : std::ldexp(1.0, std::min(-std::ilogb(unit) - 1, kMostExponent));
+  return units;
 }
 
 double gini(std::vector<std::uint64_t> degrees, double num_edges) {
@@ -124,19 +151,20 @@ std::vector<double> out_weights(const Graph& graph, Communicator& comm, const Gr
     const std::vector<std::uint64_t> counted = out_degrees(graph, comm);
     return {counted.begin(), counted.end()};
   }
-  double largest = 0;
-  for (double weight : graph.weights) largest = std::max(largest, std::abs(weight));
-  const ExactScale scale(all_max(comm, largest));
-  // Wide: a vertex may have weights that are tiny beside the largest of the graph.
+  // Sums are of terms below 1, so that each is exact beside the largest weight of its own vertex, however
+  // weights of others differ, and none overflows on the way.
+  const std::vector<double> units = units_of_sources(graph, comm);
+  const ExactScale scale(1);
   std::vector<WideExactSum> sums;
   run_together(comm, [&] {
-    sums = sum_by_source<WideExactSum>(
-        graph, [&](WideExactSum& sum, std::int64_t e) { scale.add(graph.weights[e], sum); });
+    sums = sum_by_source<WideExactSum>(graph, [&](WideExactSum& sum, std::int64_t e) {
+      scale.add(graph.weights[e] * units[graph.col_indices[e]], sum);
+    });
   });
   static_assert(sizeof(WideExactSum) == WideExactSum::kFolds * sizeof(std::int64_t));
   comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * WideExactSum::kFolds));
   std::vector<double> weights(sums.size());
-  for (std::size_t v = 0; v < sums.size(); ++v) weights[v] = scale.value(sums[v]);
+  for (std::size_t v = 0; v < sums.size(); ++v) weights[v] = scale.value(sums[v]) / units[v];
   return weights;
 }
 

@@ -6,7 +6,6 @@
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "engine/edge_source.hpp"
 #include "engine/label_index.hpp"

@@ -7,14 +7,11 @@
 #include "engine/io/column_choice.hpp"
 #include "engine/io/edge_reader.hpp"
 #include "engine/io/input_file.hpp"
+#include "kernels/base/seconds_since.hpp"
 
 namespace tessera {
 
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Rank 0 looks, so that all ranks take the same way; a pipe is not looked at, what is read of it is gone.
 bool is_cache(const GraphOptions& options, Communicator& comm) {

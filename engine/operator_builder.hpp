@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "engine/exchange_plan.hpp"
-#include "engine/graph_stats.hpp"
 #include "engine/row_exchange.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/tile_composite_builder.hpp"

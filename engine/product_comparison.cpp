@@ -11,6 +11,7 @@
 
 #include "engine/perf_table.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/seconds_since.hpp"
 
 namespace tessera {
 namespace {
@@ -23,10 +24,6 @@ std::vector<double> test_vector(std::uint64_t size) {
     x[i] = i % 3 == 0 ? -0.5 - fraction : 0.5 + fraction;
   }
   return x;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Null, and `refusal` says why, where the form would be too large.

@@ -1,7 +1,5 @@
 #include "engine/row_pieces.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <bit>
 #include <optional>

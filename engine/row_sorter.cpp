@@ -6,12 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <optional>
 
 #include "engine/bucket_sorter.hpp"
 #include "engine/edge_buckets.hpp"
-#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "engine/region_failure.hpp"
 #include "engine/row_pieces.hpp"

@@ -187,7 +187,8 @@ class Backend {
   /// y = A x and walk_update() in one go, by a matrix that steps_walks() of so many vectors; of the same
   /// bits. x and `before` are read, and neither of them is `walk` or of `next`. In these, rows without
   /// elements are left as they are, but where a walk restarts, so they must hold 0 there. The matrix has no
-  /// elements in rows behind those of `walk`.
+  /// elements in rows behind those of `walk`. The next step may start before these sums are taken, but not
+  /// the one after it.
   virtual PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
                                  const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next);
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and

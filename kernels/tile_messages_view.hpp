@@ -58,8 +58,7 @@ inline constexpr std::uint32_t kPartAlignment = 4;
 ///  - num_rows == 0: one joint row of kJointLength elements or more; lane l takes the words l, l + 32, ...
 ///    likewise; the 32 sums are added as a tree of pairs: lanes 0 and 1, then 0 and 2, ...
 ///  - num_words == 0: rows of one element. In a block of 64 of them (the last maybe smaller) the lower halves
-///  of
-///    its words are the first rows, the upper halves the others.
+///    of its words are the first rows, the upper halves the others.
 struct Slice {
   std::uint64_t first_word = 0;
   std::uint32_t first_out = 0;  ///< the sum of row r goes to message, or entry of the product, first_out + r

@@ -24,7 +24,7 @@ struct NormSums {
 };
 
 /// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending, two in
-/// a chain (kernels/rank_rule.hpp).
+/// a chain (kernels/rank_rule.hpp) or of steps of walks in one go (Backend::step_walks).
 class PendingSums {
  public:
   explicit PendingSums(std::vector<VectorSums> ready) : wait_([sums = std::move(ready)] { return sums; }) {}

@@ -1,7 +1,6 @@
 // tessera hits
 #include "algorithms/hits.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "tools/log.hpp"

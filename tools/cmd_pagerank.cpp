@@ -1,8 +1,6 @@
 // tessera pagerank
 #include "algorithms/pagerank.hpp"
 
-#include <cmath>
-
 #include "engine/graph_stats.hpp"
 #include "tools/log.hpp"
 #include "tools/node_values.hpp"

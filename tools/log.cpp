@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "engine/io/score_writer.hpp"
+#include "engine/io/terminal_text.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/block_padding.hpp"
@@ -32,12 +35,17 @@ std::uint64_t packing_bytes(std::uint64_t edges, bool weighted, const MemoryShap
 
 /// While a device packs a matrix of `packed` bytes, besides these: two matrices more (1.3 were seen), or what
 /// sorting the messages takes, where there are many: offsets and values of all elements, and of a message
-/// row, first element, key and number, the last two twice.
-double device_packing_bytes(const DeviceWork& work, double packed) {
+/// row, first element, key and number, the last two twice. Then cells (tile x bin), those without messages,
+/// too: of each seven classes of slices and their first slices, its first message and place.
+double device_packing_bytes(const DeviceWork& work, double packed, std::uint32_t tile_columns) {
   constexpr double kMatrices = 2, kOffsetBytes = 2, kMessageBytes = 4 + 8 + 2 * (8 + 4);
+  constexpr double kCellBytes = 7 * (4 + 8) + 4 + 4;
+  constexpr double kBinBytes = 1 << 16;  // its messages, mostly more
   const double element_bytes = kOffsetBytes + (work.weighted ? work.value_bytes : 0);
   const double sorting = element_bytes * work.num_nonzeros + kMessageBytes * work.num_messages;
-  return std::max(kMatrices * packed, sorting - packed);
+  const double tiles = std::ceil(work.num_columns / std::max(1.0, static_cast<double>(tile_columns)));
+  const double bins = std::ceil(work.num_messages * work.value_bytes / kBinBytes);
+  return std::max(kMatrices * packed, sorting - packed) + kCellBytes * tiles * bins;
 }
 
 /// In memory at a time: a batch, padded for CSR on a GPU, but one by one where it has tile-messages.
@@ -112,7 +120,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)
-    memory.packing_bytes = static_cast<std::uint64_t>(device_packing_bytes(work, packed) / ranks);
+    memory.packing_bytes = static_cast<std::uint64_t>(device_packing_bytes(work, packed, plan.tile_columns) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   // What arrives is not x itself then, and lies beside what is sent.

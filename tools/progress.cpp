@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "kernels/base/seconds_since.hpp"
 #include "tools/log.hpp"
 #include "tools/session.hpp"
 #include "tools/stop_signal.hpp"
@@ -19,10 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kTerminalInterval{100};
 constexpr std::chrono::seconds kLogInterval{30};
 constexpr double kMegabyte = 1e6;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -30,10 +30,6 @@ TextHead read_whole(const std::string& path, Communicator& comm) {
   return whole;
 }
 
-[[noreturn]] void fail(const TextHead& text, std::uint64_t line, const std::string& what) {
-  throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
-}
-
 /// Calls `use` with each line that is neither blank nor comment.
 template <class Use>
 void for_each_line(const TextHead& text, const Use& use) {
@@ -41,7 +37,8 @@ void for_each_line(const TextHead& text, const Use& use) {
   for (HeadLine line; lines.next(line);) {
     const std::string_view content = trimmed_line(line.text, 0);
     if (content.empty() || is_comment(content)) continue;
-    if (content.find('\0') != std::string_view::npos) fail(text, line.number, "a NUL byte, expected text");
+    if (content.find('\0') != std::string_view::npos)
+      fail_at_line(text, line.number, "a NUL byte, expected text");
     use(line);
   }
 }
@@ -80,13 +77,13 @@ std::size_t value_index(const LineFields& header, std::string_view column) {
 LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFields& fields,
                        std::size_t value_at) {
   if (fields.size() <= value_at)
-    fail(text, line.number, "expected a label and a number, found " + quoted_text(line.text));
-  if (fields[0].empty()) fail(text, line.number, "the label is empty");
+    fail_at_line(text, line.number, "expected a label and a number, found " + quoted_text(line.text));
+  if (fields[0].empty()) fail_at_line(text, line.number, "the label is empty");
   LabelValue result{std::string(fields[0]), 0, line.number};
   if (!parse_decimal(fields[value_at], Sign::not_negative, result.value))
-    fail(text, line.number,
-         "expected a finite number that is not negative after the label, found " +
-             quoted_text(fields[value_at]));
+    fail_at_line(text, line.number,
+                 "expected a finite number that is not negative after the label, found " +
+                     quoted_text(fields[value_at]));
   return result;
 }
 
@@ -102,7 +99,7 @@ std::vector<LabelValue> read_label_values(const std::string& path, std::string_v
   std::size_t value_at = 1;
   for_each_line(text, [&](const HeadLine& line) {
     if (const char* problem = fields.split(trimmed_line(line.text, delimiter)); *problem != 0)
-      fail(text, line.number, fmt::format("{}: {}", problem, quoted_text(line.text)));
+      fail_at_line(text, line.number, fmt::format("{}: {}", problem, quoted_text(line.text)));
     if (first && is_header(fields))
       value_at = value_index(fields, column);
     else
@@ -138,33 +135,6 @@ std::vector<VertexId> find_labels(std::span<const std::string> labels, const Lab
   for (std::size_t i = 0; i < ids.size(); ++i)
     ids[i] = found[i] == 0 ? kNoVertex : static_cast<VertexId>(found[i] - 1);
   return ids;
-}
-
-std::vector<std::string> label_texts(std::span<const VertexId> ids, const LabelTable& table,
-                                     Communicator& comm) {
-  struct Entry {
-    std::uint64_t position, size;
-  };
-  std::string mine;  // Entry, text, Entry, text ...
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < table.first_id || ids[i] - table.first_id >= table.count) continue;
-    const std::string text = table.text(ids[i]);
-    const Entry entry{i, text.size()};
-    mine.append(reinterpret_cast<const char*>(&entry), sizeof entry).append(text);
-  }
-  const std::vector<std::uint64_t> sizes = all_gather(comm, mine.size());
-  std::uint64_t total = 0;
-  for (const std::uint64_t size : sizes) total += size;
-  std::string all(total, '\0');
-  comm.all_gather_bytes(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)), sizes);
-  std::vector<std::string> texts(ids.size());
-  for (std::size_t at = 0; at < all.size();) {
-    Entry entry{};
-    std::memcpy(&entry, all.data() + at, sizeof entry);
-    texts[entry.position] = all.substr(at + sizeof entry, entry.size);
-    at += sizeof entry + entry.size;
-  }
-  return texts;
 }
 
 }  // namespace tessera

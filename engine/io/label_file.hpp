@@ -30,8 +30,5 @@ std::vector<LabelValue> read_label_list(const std::string& path, Communicator& c
 /// Global ids of `labels`, kNoVertex where a label is unknown; collective, same answer on every rank.
 std::vector<VertexId> find_labels(std::span<const std::string> labels, const LabelTable& table,
                                   Communicator& comm);
-/// Text of global ids, the same on every rank; collective. For few ids (reports, tables).
-std::vector<std::string> label_texts(std::span<const VertexId> ids, const LabelTable& table,
-                                     Communicator& comm);
 
 }  // namespace tessera

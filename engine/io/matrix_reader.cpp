@@ -33,19 +33,16 @@ struct Entries {
   void add(const Entry& entry) { items[size++] = entry; }
 };
 
-[[noreturn]] void fail(const TextHead& text, std::uint64_t line, const std::string& what) {
-  throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
-}
-
 /// The trimmed line without comment; empty when there is nothing else.
 std::string_view content_of(const TextHead& text, const HeadLine& line) {
   const std::string_view content = trimmed_line(line.text, 0);
   if (content.starts_with("%%MatrixMarket"))
-    fail(text, line.number, "a second Matrix Market banner; one file holds one matrix");
+    fail_at_line(text, line.number, "a second Matrix Market banner; one file holds one matrix");
   if (is_comment(content)) return {};
   if (content.find('\r') != std::string_view::npos)
-    fail(text, line.number,
-         "a carriage return inside the line (line ends must be LF or CR LF): " + quoted_text(content));
+    fail_at_line(
+        text, line.number,
+        "a carriage return inside the line (line ends must be LF or CR LF): " + quoted_text(content));
   return content;
 }
 
@@ -53,8 +50,8 @@ VertexId index_of(const TextHead& text, std::uint64_t line, std::string_view fie
                   std::uint64_t size) {
   std::uint64_t index = 0;
   if (!parse_canonical_integer(field, index) || index == 0 || index > size)
-    fail(text, line,
-         fmt::format("expected a {} index from 1 to {}, found {}", what, size, quoted_text(field)));
+    fail_at_line(text, line,
+                 fmt::format("expected a {} index from 1 to {}, found {}", what, size, quoted_text(field)));
   return static_cast<VertexId>(index - 1);
 }
 
@@ -92,19 +89,21 @@ class EntryParser {
   Entry entry_of(std::string_view content, std::uint64_t line) {
     fields_.split(content);
     if (fields_.size() != (has_values_ ? 3 : 2))
-      fail(text_, line,
-           fmt::format("expected {}, found {}",
-                       has_values_ ? "a row index, a column index and a value"
-                                   : "a row index and a column index (the banner says pattern: no values)",
-                       quoted_text(content)));
+      fail_at_line(
+          text_, line,
+          fmt::format("expected {}, found {}",
+                      has_values_ ? "a row index, a column index and a value"
+                                  : "a row index and a column index (the banner says pattern: no values)",
+                      quoted_text(content)));
     Entry entry{index_of(text_, line, fields_[0], "row", sizes_.num_rows),
                 index_of(text_, line, fields_[1], "column", sizes_.num_cols), 1};
     if (has_values_ && !parse_decimal(fields_[2], Sign::any, entry.value))
-      fail(text_, line,
-           "expected a finite value, written with a decimal point, found " + quoted_text(fields_[2]));
+      fail_at_line(text_, line,
+                   "expected a finite value, written with a decimal point, found " + quoted_text(fields_[2]));
     if (skew_ && entry.row == entry.col && entry.value != 0)
-      fail(text_, line,
-           "expected 0 on the diagonal, as the banner says skew-symmetric, found " + quoted_text(fields_[2]));
+      fail_at_line(
+          text_, line,
+          "expected 0 on the diagonal, as the banner says skew-symmetric, found " + quoted_text(fields_[2]));
     return entry;
   }
 
@@ -184,12 +183,13 @@ SparseMatrix read_matrix(const std::string& path) {
   TextHead text = read_whole(path);
   HeadLine first;
   if (first_line(text, first).find('\r') != std::string_view::npos)
-    fail(text, first.number, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
+    fail_at_line(text, first.number, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
   HeadLines lines(text, byte_order_mark_size(text.text));
   const MatrixMarketBanner banner = read_matrix_market_banner(text, lines);
   const bool mirrored = banner.symmetry != "general";
   if (banner.symmetry == "skew-symmetric" && !banner.has_values())
-    fail(text, banner.line, "a pattern matrix has no values to negate, so it cannot be skew-symmetric");
+    fail_at_line(text, banner.line,
+                 "a pattern matrix has no values to negate, so it cannot be skew-symmetric");
   const MatrixMarketSizes sizes = read_matrix_market_sizes(text, banner, mirrored, lines);
   Entries entries = EntryParser(text, banner, sizes).parse(lines);
   const std::size_t num_listed = entries.size;

@@ -14,18 +14,14 @@
 namespace tessera {
 namespace {
 
-[[noreturn]] void fail(const TextHead& text, std::uint64_t line, const std::string& what) {
-  throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
-}
-
 /// The size line of an array: "ROWS 1".
 void check_array_sizes(const TextHead& text, const HeadLine& line, std::uint64_t size) {
   LineFields fields(0, false);
   fields.split(trimmed_line(line.text, 0));
   if (fields.size() != 2 || fields[0] != std::to_string(size) || fields[1] != "1")
-    fail(text, line.number,
-         fmt::format("expected the size line \"{} 1\" (a column of {} numbers), found {}", size, size,
-                     quoted_text(line.text)));
+    fail_at_line(text, line.number,
+                 fmt::format("expected the size line \"{} 1\" (a column of {} numbers), found {}", size, size,
+                             quoted_text(line.text)));
 }
 
 }  // namespace
@@ -40,8 +36,8 @@ std::vector<double> read_numbers(const std::string& path, std::uint64_t size) {
     const std::string_view content = trimmed_line(line.text, 0);
     if (line.number == 1 && content.starts_with("%%MatrixMarket")) {
       if (content.find(" array ") == std::string_view::npos)
-        fail(text, line.number,
-             "expected \"array\" in the banner of a vector, found " + quoted_text(content));
+        fail_at_line(text, line.number,
+                     "expected \"array\" in the banner of a vector, found " + quoted_text(content));
       needs_sizes = true;
     }
     if (content.empty() || is_comment(content)) continue;
@@ -51,7 +47,7 @@ std::vector<double> read_numbers(const std::string& path, std::uint64_t size) {
     }
     double number = 0;
     if (!parse_decimal(content, Sign::any, number))
-      fail(text, line.number, "expected a number, found " + quoted_text(content));
+      fail_at_line(text, line.number, "expected a number, found " + quoted_text(content));
     numbers.push_back(number);
   }
   if (numbers.size() != size)

@@ -30,7 +30,6 @@ struct TextFormat {
   std::uint64_t matrix_size = 0;  ///< rows = columns
   std::uint64_t matrix_entries = 0;
   bool has_values = false;  ///< each entry has a third column
-  bool integer_values = false;
 
   std::size_t columns_used() const {
     const std::size_t last = source_column > target_column ? source_column : target_column;

@@ -1,6 +1,9 @@
 #include "engine/io/text_head.hpp"
 
+#include <fmt/format.h>
+
 #include "engine/io/line_fields.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 
@@ -14,6 +17,10 @@ bool HeadLines::next(HeadLine& line) {
   offset_ += line.text.size() + (newline != std::string_view::npos);
   line.next_offset = offset_;
   return true;
+}
+
+void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& what) {
+  throw InputError(fmt::format("{}:{}: {}", text.name, line, what));
 }
 
 std::size_t byte_order_mark_size(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }

@@ -33,6 +33,8 @@ class HeadLines {
 
 /// Bytes of a UTF-8 byte-order mark at the start: 0 or 3.
 std::size_t byte_order_mark_size(std::string_view text);
+/// Throws InputError: "name:line: what".
+[[noreturn]] void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& what);
 /// Whether the head shows a line that is neither blank nor comment, so that a longer head tells no more.
 bool shows_a_data_line(const TextHead& head);
 

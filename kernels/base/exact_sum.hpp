@@ -1,6 +1,7 @@
 // Sums that do not depend on the order of their terms: the same bits for any number of threads, ranks
-// and devices. Every term is cut into three multiples of fixed powers of two (the scheme of Demmel and
-// Nguyen's binned sums with fixed bins); the pieces are integers, and integer addition is associative.
+// and devices. Every term is cut into three (WideExactSum: six) multiples of fixed powers of two (the scheme
+// of Demmel and Nguyen's binned sums with fixed bins); the pieces are integers, and integer addition is
+// associative.
 //
 // All partial sums that are merged must share one `bound`. Terms are exact down to bound * 2^-78; what is
 // below is rounded, each term by itself, so the order still does not matter.

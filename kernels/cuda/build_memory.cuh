@@ -240,7 +240,12 @@ struct HostMemory : MemoryTools<HostMemory> {
 struct PinnedMemory {
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    TESSERA_CUDA_CALL(cudaMallocHost(&memory, num_bytes));
+    const cudaError_t status = cudaMallocHost(&memory, num_bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw std::bad_alloc();
+    }
+    TESSERA_CUDA_CALL(status);
     return memory;
   }
   static void deallocate(void* memory) {
@@ -248,16 +253,20 @@ struct PinnedMemory {
   }
 };
 
+/// No host's memory: that is a std::bad_alloc and nothing else.
+struct NoDeviceRoom : std::bad_alloc {};
+
 struct DeviceMemory : MemoryTools<DeviceMemory> {
   template <class T>
   using Staging = BuildVector<PinnedMemory, T>;
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    if (cudaMallocAsync(&memory, num_bytes, nullptr) == cudaErrorMemoryAllocation) {
+    const cudaError_t status = cudaMallocAsync(&memory, num_bytes, nullptr);
+    if (status == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      throw std::bad_alloc();
+      throw NoDeviceRoom();
     }
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    TESSERA_CUDA_CALL(status);
     return memory;
   }
   static void deallocate(void* memory) {

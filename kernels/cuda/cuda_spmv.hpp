@@ -1,8 +1,9 @@
 // y = A x on a device, for every matrix form, one vector or a block, and steps of walks. All pointers are
 // device memory, but for `host_tiles`: the tile list as the host sees it, which decides the launches.
 //
-// The sum of a row is the format's (kernels/tile_composite_view.hpp), tiles in order. So y has the bits that
-// the CPU gives for the same matrix.
+// The sum of a row is the form's (kernels/tile_composite_view.hpp, its tiles in order;
+// kernels/tile_messages_view.hpp; kernels/csr_view.hpp). So y has the bits that the CPU gives for the same
+// matrix.
 #pragma once
 #include <vector>
 

@@ -115,8 +115,8 @@ void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y,
   if constexpr (sizeof(S) == sizeof(float))
     if (is_wide(num_vectors)) return spmv_wide_block(a, deal, x, y, num_vectors);
   with_runs<S>(a.values != nullptr, num_vectors, [&]<class Runs>(Runs, auto weighted) {
-    launch_early(multiply_runs<Runs, weighted(), S>, ceil_div(deal.num_runs, kBlockThreads / Runs::kLanes),
-                 kBlockThreads, 0, a, deal, x, y, num_vectors);
+    launch_early(multiply_runs<Runs, weighted(), S>, ceil_div(deal.num_runs, kSumThreads / Runs::kLanes),
+                 kSumThreads, 0, a, deal, x, y, num_vectors);
   });
 }
 

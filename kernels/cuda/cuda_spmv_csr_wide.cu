@@ -10,7 +10,7 @@ namespace {
 /// Threads that share an element, the vectors of each, the elements of each among kSumLanes that follow each
 /// other, and the vectors of a warp.
 constexpr unsigned kLanes = 8, kVectors = kDeviceLoadBytes / sizeof(float),
-                   kSteps = kSumLanes * kLanes / kWarpThreads, kAtOnce = kLanes * kVectors;
+                   kSteps = kSumLanes * kLanes / kSumWarpThreads, kAtOnce = kLanes * kVectors;
 static_assert(kSteps == 2 && kVectors == 4, "take_sum() is written out for these");
 
 /// Of one thread and kSumLanes elements.
@@ -131,7 +131,7 @@ __device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float*
 
 /// A warp a run, for 32 vectors.
 struct WideRuns {
-  static constexpr unsigned kLanes = kWarpThreads;
+  static constexpr unsigned kLanes = kSumWarpThreads;
   __device__ static unsigned vector_of(unsigned lane) { return cuda::vector_of(lane); }
   template <bool kWeighted, class Use>
   __device__ static void sum(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
@@ -147,10 +147,10 @@ bool is_wide(unsigned num_vectors) { return num_vectors > kFewVectors && num_vec
 
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors) {
-  const unsigned blocks = ceil_div(deal.num_runs, kBlockThreads / WideRuns::kLanes);
+  const unsigned blocks = ceil_div(deal.num_runs, kSumThreads / WideRuns::kLanes);
   launch_early(
       a.values != nullptr ? multiply_runs<WideRuns, true, float> : multiply_runs<WideRuns, false, float>,
-      blocks, kBlockThreads, 0, a, deal, x, y, num_vectors);
+      blocks, kSumThreads, 0, a, deal, x, y, num_vectors);
 }
 
 void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,

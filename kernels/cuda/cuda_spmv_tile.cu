@@ -180,7 +180,7 @@ void add_tile(const TileCompositeView<S>& a, const HostTile& host, const WarpUni
     launch<kWeighted>(t, tile);
   else
     add_tile_block<kWeighted>
-        <<<num_blocks(tile.num_workloads * kWarp, kWarp, 16 * num_multiprocessors()), kBlockVectorThreads>>>(
+        <<<num_blocks(tile.num_workloads, kWarp, 16 * num_multiprocessors()), kBlockVectorThreads>>>(
             t, num_vectors);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }

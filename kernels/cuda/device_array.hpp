@@ -12,7 +12,7 @@ class DeviceArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  explicit DeviceArray(std::span<const T> host) {
+  explicit DeviceArray(std::span<const T> host) : DeviceArray() {
     if (host.empty()) return;
     TESSERA_CUDA_CALL(cudaMallocAsync(reinterpret_cast<void**>(&data_), host.size_bytes(), nullptr));
     TESSERA_CUDA_CALL(
@@ -27,6 +27,8 @@ class DeviceArray {
   T* data() { return data_; }
 
  private:
+  DeviceArray() = default;  // what is constructed by this first is destroyed even when the copy fails
+
   T* data_ = nullptr;
 };
 

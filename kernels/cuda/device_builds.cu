@@ -1,7 +1,6 @@
 // All builds in the memory of a device. They must be of one translation unit: nvcc keeps what it needs to
 // copy a __host__ __device__ lambda apart for each, while the linker takes a template's function from any of
 // them.
-#include <new>
 #include <string>
 
 #include "kernels/cuda/graph_preparation.cuh"
@@ -14,7 +13,7 @@ template <class F>
 auto in_room(const F& work) {
   try {
     return work();
-  } catch (const std::bad_alloc&) {
+  } catch (const NoDeviceRoom&) {
     throw ResourceError(
         "the GPU has no room to build the matrix; use --pack host, more GPUs or --precision f32");
   } catch (const thrust::system_error& error) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 
@@ -11,6 +12,18 @@ namespace {
 
 std::atomic<bool> abandoned = false;
 std::atomic<int> exchanges_under_way = 0;
+
+/// Null where there is not enough.
+void* malloc_device(std::size_t num_bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, num_bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  TESSERA_CUDA_CALL(status);
+  return memory;
+}
 
 }  // namespace
 
@@ -33,22 +46,29 @@ void empty_pool() {
 }
 
 void abandon_device_memory() { abandoned = true; }
-void note_exchange_begun() { ++exchanges_under_way; }
-void note_exchange_ended() { --exchanges_under_way; }
 bool may_free() { return !abandoned && (exchanges_under_way == 0 || std::uncaught_exceptions() == 0); }
 
+void ExchangeWatch::begin() {
+  if (!std::exchange(is_under_way_, true)) ++exchanges_under_way;
+}
+void ExchangeWatch::end() {
+  if (std::exchange(is_under_way_, false)) --exchanges_under_way;
+}
+
 std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
-  void* memory = nullptr;
   if (num_bytes == 0) return nullptr;
-  if (cudaMalloc(&memory, num_bytes) == cudaErrorMemoryAllocation) {
+  void* memory = malloc_device(num_bytes);
+  if (memory == nullptr && exchanges_under_way == 0) {  // emptying the pool would wait for them
+    empty_pool();
+    memory = malloc_device(num_bytes);
+  }
+  if (memory == nullptr) {
     std::size_t free_bytes = 0, all_bytes = 0;
-    (void)cudaGetLastError();
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
     throw ResourceError("the GPU has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
                         " bytes free, " + std::to_string(num_bytes) +
                         " more are needed; use --precision f32 or --backend cpu");
   }
-  TESSERA_CUDA_CALL(cudaGetLastError());
   return {memory, [](void* pointer) {
             if (may_free()) (void)cudaFree(pointer);
           }};

@@ -8,7 +8,8 @@
 
 namespace tessera::cuda {
 
-/// Null for 0 bytes. Throws ResourceError with the figures when there is not enough.
+/// Null for 0 bytes. Takes back what lies unused in the pool where it must. Throws ResourceError with the
+/// figures when there is not enough.
 std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 
 /// Of memory that comes and goes, on the device in use.
@@ -21,12 +22,25 @@ void empty_pool();
 /// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
 /// process that is about to end.
 void abandon_device_memory();
-/// Exchanges between devices that are under way. An error on its way up leaves memory alone meanwhile: the
-/// rank that an exchange waits for may be gone.
-void note_exchange_begun();
-void note_exchange_ended();
 /// Whether something may be freed now.
 bool may_free();
+
+/// Knows whether an exchange between devices is under way. An error on its way up leaves memory alone
+/// meanwhile: the rank that the exchange waits for may be gone. So an owner of memory that the exchange uses
+/// has this before it.
+class ExchangeWatch {
+ public:
+  ExchangeWatch() = default;
+  ~ExchangeWatch() { end(); }
+  ExchangeWatch(const ExchangeWatch&) = delete;
+  ExchangeWatch& operator=(const ExchangeWatch&) = delete;
+  void begin();
+  void end();
+  bool is_under_way() const { return is_under_way_; }
+
+ private:
+  bool is_under_way_ = false;
+};
 
 /// Uninitialised.
 template <class T>

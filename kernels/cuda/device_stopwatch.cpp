@@ -5,28 +5,10 @@
 #include <optional>
 #include <semaphore>
 
-#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/device_stream.hpp"
 
 namespace tessera::cuda {
 namespace {
-
-class Event {
- public:
-  Event() { TESSERA_CUDA_CALL(cudaEventCreate(&event_)); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record() { TESSERA_CUDA_CALL(cudaEventRecord(event_, nullptr)); }
-  void wait() const { TESSERA_CUDA_CALL(cudaEventSynchronize(event_)); }
-  double seconds_since(const Event& earlier) const {
-    float ms = 0;
-    TESSERA_CUDA_CALL(cudaEventElapsedTime(&ms, earlier.event_, event_));
-    return ms * 1e-3;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// While it lives, the default stream waits, and work can be queued: afterwards one piece follows the other
 /// however slow the host is. Gives way to a host that has to wait for it.
@@ -63,15 +45,15 @@ std::vector<PartTime> time_on_device(std::span<const PartWork> parts, int in_a_r
   // A launch takes the host 2 us or more, and some 1,000 of them fill a queue. Work of more is not held: it
   // is as long as the host takes to launch it.
   constexpr double kMostSeconds = 2e-3;
-  std::vector<Event> events(parts.size() + 1);
+  std::vector<DeviceEvent> events(parts.size() + 1);
   const double to_start = parts.empty() ? 0 : seconds_to_start(parts[0].work);
   {
     std::optional<HeldStream> held;
     if (to_start * static_cast<double>(parts.size()) * in_a_row < kMostSeconds) held.emplace();
-    events[0].record();
+    events[0].record(nullptr);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (int k = 0; k < in_a_row; ++k) parts[i].work();
-      events[i + 1].record();
+      events[i + 1].record(nullptr);
     }
   }
   events.back().wait();

@@ -92,6 +92,8 @@ struct GraphPreparation {
     for (std::uint64_t t = 0; t * columns < inputs; ++t)
       tiles_.push_back(
           {.first_slot = t * (columns + 1), .num_columns = std::min(columns, inputs - t * columns)});
+    if (tiles_.size() > kMostTiles)
+      throw ResourceError("the graph has too many vertices for tiles of so few columns");
     // A zero slot behind every tile.
     shape_ = {.num_rows = csr_.num_vertices,
               .num_slots = inputs + tiles_.size(),

@@ -21,6 +21,8 @@ struct MessageShape {
   __host__ __device__ static std::uint32_t length(std::uint32_t shape) { return shape & 65535; }
 };
 
+inline constexpr std::size_t kMostTiles = (1u << MessageShape::kTileShift) - 1;
+
 /// Messages, chunk after chunk of rows, by tile and row in each.
 template <class Memory, class S>
 struct CutMessages {
@@ -87,7 +89,7 @@ struct MessageCutter {
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
                 std::uint64_t longest_row, bool weighted)
       : shape_(shape), slot_of_column_(slot_of_column) {
-    require(shape.tiles.size() < (1u << MessageShape::kTileShift), "tiles have 16-bit numbers");
+    require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
     out_.offsets = Vector<std::uint16_t>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
     out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);

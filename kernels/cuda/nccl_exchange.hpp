@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "kernels/cuda/device_exchange.hpp"
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/device_stream.hpp"
 #include "kernels/cuda/nccl_group.hpp"
 
 namespace tessera::cuda {
@@ -12,7 +14,6 @@ template <class S>
 class NcclExchange : public DeviceExchange<S> {
  public:
   NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan plan);
-  ~NcclExchange() override;
   InputTarget<S> inputs(unsigned num_vectors) override;
   void start(Buffer<S>& x, unsigned num_vectors) override;
   void finish() override;
@@ -24,14 +25,14 @@ class NcclExchange : public DeviceExchange<S> {
   void wait_for(std::size_t chunk) override;
 
  private:
+  ExchangeWatch watch_;
   std::shared_ptr<NcclGroup> group_;
   ExchangePlan plan_;
   Buffer<VertexId> positions_, slots_;
   Buffer<S> mine_, all_;  // grown to the largest number of vectors used; all_ only where x is filled by slots
-  cudaStream_t stream_ = nullptr;
-  cudaEvent_t scaled_ = nullptr, begun_ = nullptr;
-  std::vector<cudaEvent_t> placed_;  // of each chunk
-  bool under_way_ = false;
+  DeviceStream stream_;
+  DeviceEvent scaled_{cudaEventDisableTiming}, begun_;
+  std::vector<DeviceEvent> placed_;  // of each chunk
   double seconds_ = 0;
 };
 

@@ -9,8 +9,9 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/lost_rank.hpp"
-#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/device_stream.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -18,22 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kJoinSeconds = 60, kLeaveSeconds = 5;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-class Event {
- public:
-  Event() { TESSERA_CUDA_CALL(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-  ~Event() { (void)cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 }  // namespace
 
@@ -82,8 +67,8 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
 }
 
 void NcclGroup::await_first_exchange() {
-  const Event done;
-  TESSERA_CUDA_CALL(cudaEventRecord(done.get(), nullptr));
+  DeviceEvent done(cudaEventDisableTiming);
+  done.record(nullptr);
   wait(nullptr, done.get());
 }
 

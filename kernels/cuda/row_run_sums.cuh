@@ -8,8 +8,8 @@
 
 namespace tessera::cuda {
 
-constexpr unsigned kBlockThreads = 256, kWarpThreads = 32;
-constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 1 to 16 % longer with 3 or 5
+inline constexpr unsigned kSumThreads = 256, kSumWarpThreads = 32;
+inline constexpr unsigned kBlocksEach = 4;  // a step of RWR on R-MAT 18 takes 1 to 16 % longer with 3 or 5
 
 /// Groups of kLanes threads do a run at a time.
 struct GroupThread {
@@ -17,7 +17,7 @@ struct GroupThread {
 };
 template <unsigned kLanes>
 __device__ inline GroupThread group_thread() {
-  return {blockIdx.x * (kBlockThreads / kLanes) + threadIdx.x / kLanes, threadIdx.x % kLanes};
+  return {blockIdx.x * (kSumThreads / kLanes) + threadIdx.x / kLanes, threadIdx.x % kLanes};
 }
 
 /// The rows of a run, or its chunk; positions count from the run's first element.
@@ -62,13 +62,13 @@ class RunRows {
 /// The threads of this one's group, as a mask of its warp.
 template <unsigned kLanes>
 __device__ inline unsigned group_mask() {
-  return (~0u >> (kWarpThreads - kLanes)) << (threadIdx.x % kWarpThreads / kLanes * kLanes);
+  return (~0u >> (kSumWarpThreads - kLanes)) << (threadIdx.x % kSumWarpThreads / kLanes * kLanes);
 }
 /// What the group's first thread has. All of them call together.
 template <unsigned kLanes>
 __device__ inline unsigned first_of_group(unsigned value) {
   return __shfl_sync(group_mask<kLanes>(), value,
-                     static_cast<int>(threadIdx.x % kWarpThreads / kLanes * kLanes));
+                     static_cast<int>(threadIdx.x % kSumWarpThreads / kLanes * kLanes));
 }
 
 /// Whether this group is the last of those of a row, all of whose sums can be read then. The group's threads
@@ -126,7 +126,7 @@ class GroupWork {
 /// first + vector_of(lane), behind the kernels before where they are to wait for them
 /// (cuda_spmv_csr_block.cu, cuda_spmv_csr_wide.cu).
 template <class Runs, bool kWeighted, class S>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
+__global__ void __launch_bounds__(kSumThreads, kBlocksEach)
     multiply_runs(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
   constexpr unsigned kLanes = Runs::kLanes;
   let_next_kernel_begin();

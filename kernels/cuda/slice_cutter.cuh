@@ -2,6 +2,7 @@
 // each_slice and fill_slice_row give row after row (kernels/slice_builder.hpp), and arrange_slice slice after
 // slice (kernels/word_arrangement.hpp), for all at once.
 #pragma once
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"
 #include "kernels/word_arrangement.hpp"
@@ -55,67 +56,114 @@ struct NumberedSlice {
 };
 
 /// Group g has the rows first[g] to first[g + 1] of a list, longest first, with lengths[i] elements; the sum
-/// of its first row goes to out[g].
+/// of its first row goes to out[g]. What is indexed by group and class has the classes of a group together.
+template <class Memory>
+struct SliceCutter {
+  static constexpr std::uint32_t kClasses = SliceClass::kCount;
+
+  std::uint64_t num_groups;
+  const std::uint32_t* first;
+  const std::uint16_t* lengths;
+  const std::uint32_t* out;
+  BuildVector<Memory, std::uint32_t> class_ends{num_groups * kClasses};  ///< behind the last row of each
+  CutSlices<Memory> result{};
+
+  CutSlices<Memory> run() {
+    if (num_groups > kNoVertex / kClasses)
+      throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
+    end_classes();
+    count_slices();
+    shape_slices();
+    place_words();
+    return std::move(result);
+  }
+
+  void end_classes() {
+    const std::uint32_t* first_row = first;
+    const std::uint16_t* length = lengths;
+    std::uint32_t* class_end = class_ends.data();
+    Memory::each(class_ends.size(), [=] __host__ __device__(std::uint64_t i) {
+      const std::uint64_t g = i / kClasses;
+      const std::uint32_t least = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.least_length();
+      std::uint32_t low = first_row[g], high = first_row[g + 1];  // the first shorter row
+      while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        if (length[middle] >= least)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      class_end[i] = low;
+    });
+  }
+
+  /// A class of a group: its rows.
+  struct ClassRows {
+    const std::uint32_t *first, *ends;
+    __host__ __device__ std::uint32_t begin(std::uint64_t i) const {
+      return i % kClasses == 0 ? first[i / kClasses] : ends[i - 1];
+    }
+    __host__ __device__ std::uint32_t end(std::uint64_t i) const { return ends[i]; }
+  };
+  ClassRows class_rows() const { return {first, class_ends.data()}; }
+
+  void count_slices() {
+    result.firsts = Memory::template zeros<std::uint64_t>(class_ends.size() + 1);
+    const ClassRows rows = class_rows();
+    std::uint64_t* slice_first = result.firsts.data();
+    Memory::each(class_ends.size(), [=] __host__ __device__(std::uint64_t i) {
+      const std::uint32_t of_slice = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.rows_of_slice();
+      slice_first[i + 1] = (rows.end(i) - rows.begin(i) + of_slice - 1) / of_slice;
+    });
+    sum_up(result.firsts);
+  }
+
+  void shape_slices() {
+    const std::uint64_t num_slices = Memory::read(result.firsts.data() + class_ends.size());
+    result.slices = BuildVector<Memory, Slice>(num_slices);
+    result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
+    result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
+    result.words = Memory::template zeros<std::uint64_t>(num_slices + 1);
+    const ClassRows rows = class_rows();
+    const std::uint64_t* slice_first = result.firsts.data();
+    const std::uint32_t *group_first = first, *group_out = out;
+    const std::uint16_t* length = lengths;
+    Slice* slice = result.slices.data();
+    std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
+    std::uint64_t* words = result.words.data();
+    Memory::each_in_rows(
+        result.firsts, num_slices,
+        [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
+          const SliceClass kind{static_cast<std::uint32_t>(i % kClasses)};
+          const std::uint64_t g = i / kClasses;
+          const std::uint32_t most = kind.rows_of_slice(),
+                              row = rows.begin(i) + static_cast<std::uint32_t>(s - slice_first[i]) * most,
+                              left = rows.end(i) - row;
+          Slice shape = kind.shape(left < most ? left : most, length[row]);
+          shape.first_out = group_out[g] + (row - group_first[g]);
+          return {shape, static_cast<std::uint32_t>(g), row};
+        },
+        [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
+          slice[s] = found.slice;
+          group[s] = found.group;
+          first_row[s] = found.first_row;
+          words[s + 1] = aligned_words(found.slice);
+        });
+  }
+
+  void place_words() {
+    sum_up(result.words);
+    Slice* slice = result.slices.data();
+    const std::uint64_t* words = result.words.data();
+    Memory::each(result.slices.size(),
+                 [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = words[s]; });
+    result.num_words = Memory::read(words + result.slices.size());
+  }
+};
 template <class Memory>
 CutSlices<Memory> cut_slices(std::uint64_t num_groups, const std::uint32_t* first,
                              const std::uint16_t* lengths, const std::uint32_t* out) {
-  constexpr std::uint32_t kClasses = SliceClass::kCount;
-  CutSlices<Memory> result;
-  BuildVector<Memory, std::uint32_t> class_ends(num_groups * kClasses);
-  result.firsts = Memory::template zeros<std::uint64_t>(num_groups * kClasses + 1);
-  std::uint32_t* class_end = class_ends.data();
-  std::uint64_t* slice_first = result.firsts.data();
-  Memory::each(num_groups * kClasses, [=] __host__ __device__(std::uint64_t i) {
-    const std::uint64_t g = i / kClasses;
-    const std::uint32_t least = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.least_length();
-    std::uint32_t low = first[g], high = first[g + 1];  // the first shorter row
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (lengths[middle] >= least)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    class_end[i] = low;
-  });
-  const auto class_begin = [=] __host__ __device__(std::uint64_t i) {
-    return i % kClasses == 0 ? first[i / kClasses] : class_end[i - 1];
-  };
-  Memory::each(num_groups * kClasses, [=] __host__ __device__(std::uint64_t i) {
-    const std::uint32_t rows = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.rows_of_slice();
-    slice_first[i + 1] = (class_end[i] - class_begin(i) + rows - 1) / rows;
-  });
-  sum_up(result.firsts);
-  const std::uint64_t num_slices = Memory::read(slice_first + num_groups * kClasses);
-  result.slices = BuildVector<Memory, Slice>(num_slices);
-  result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
-  result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
-  result.words = Memory::template zeros<std::uint64_t>(num_slices + 1);
-  Slice* slice = result.slices.data();
-  std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
-  std::uint64_t* words = result.words.data();
-  Memory::each_in_rows(
-      result.firsts, num_slices,
-      [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
-        const SliceClass kind{static_cast<std::uint32_t>(i % kClasses)};
-        const std::uint64_t g = i / kClasses;
-        const std::uint32_t rows = kind.rows_of_slice(),
-                            row = class_begin(i) + static_cast<std::uint32_t>(s - slice_first[i]) * rows,
-                            left = class_end[i] - row;
-        Slice shape = kind.shape(left < rows ? left : rows, lengths[row]);
-        shape.first_out = out[g] + (row - first[g]);
-        return {shape, static_cast<std::uint32_t>(g), row};
-      },
-      [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
-        slice[s] = found.slice;
-        group[s] = found.group;
-        first_row[s] = found.first_row;
-        words[s + 1] = aligned_words(found.slice);
-      });
-  sum_up(result.words);
-  Memory::each(num_slices, [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = words[s]; });
-  result.num_words = Memory::read(words + num_slices);
-  return result;
+  return SliceCutter<Memory>{num_groups, first, lengths, out}.run();
 }
 
 /// A row's elements: offsets, and values where there are any.

@@ -34,14 +34,14 @@ class BlockChanges {
   template <unsigned kLanes, class Finish>
   __device__ static void send(unsigned first, unsigned count, const SumsOutbox& box, const Finish& finish) {
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < kWords * count; i += kBlockThreads) {
+    for (unsigned i = threadIdx.x; i < kWords * count; i += kSumThreads) {
       const unsigned word = i / count, q = i % count, place = place_of(word);
       Limb sum = 0;
-      for (unsigned slot = q; slot < kBlockThreads; slot += kLanes)
+      for (unsigned slot = q; slot < kSumThreads; slot += kLanes)
         sum = combined(place, sum, words()[word][slot]);
       add_word(place, sum, box.sums + first + q);
     }
-    send_if_last(box, threadIdx.x, kBlockThreads, [&](const DeviceSums&) { finish(); });
+    send_if_last(box, threadIdx.x, kSumThreads, [&](const DeviceSums&) { finish(); });
   }
 
  private:
@@ -51,7 +51,7 @@ class BlockChanges {
   __device__ static constexpr unsigned place_of(unsigned word) {
     return word < kFolds ? word : kSumWords - 1;
   }
-  using Words = Limb[kWords][kBlockThreads];
+  using Words = Limb[kWords][kSumThreads];
   __device__ static Words& words() {
     __shared__ Words of_thread;
     return of_thread;
@@ -95,9 +95,9 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
 /// as they are dealt, the others as they are taken. Runs: as for multiply_runs. Rows without elements keep
 /// what they have in walk and out, but where a walk restarts.
 template <class Runs, bool kWeighted, bool kSquares, class S>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
+__global__ void __launch_bounds__(kSumThreads, kBlocksEach)
     step_runs(CsrView<S> a, RunView deal, const S* x, WalkStep<S> step) {
-  constexpr unsigned kLanes = Runs::kLanes, kGroups = kBlockThreads / kLanes;
+  constexpr unsigned kLanes = Runs::kLanes, kGroups = kSumThreads / kLanes;
   let_next_kernel_begin();
   const WalkVectors<S>& v = step.vectors;
   const auto [group, lane] = group_thread<kLanes>();
@@ -146,11 +146,11 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksEach)
 template <class Runs, bool kWeighted, class S>
 void launch_step(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step) {
   const unsigned num_vectors = step.vectors.num_vectors,
-                 all = ceil_div(deal.num_runs, kBlockThreads / Runs::kLanes);
+                 all = ceil_div(deal.num_runs, kSumThreads / Runs::kLanes);
   const dim3 blocks(std::clamp(all, 1u, kBlocksEach * deal.num_multiprocessors),
                     ceil_div(num_vectors, kStepVectors));
   launch_early(step.squares ? step_runs<Runs, kWeighted, true, S> : step_runs<Runs, kWeighted, false, S>,
-               blocks, kBlockThreads, 0, a, deal, x, step);
+               blocks, kSumThreads, 0, a, deal, x, step);
 }
 
 }  // namespace tessera::cuda

@@ -3,7 +3,6 @@
 // shared memory where it fits.
 #pragma once
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <vector>
 

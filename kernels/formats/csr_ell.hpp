@@ -2,7 +2,6 @@
 // threads a row; longer rows in CSR, several warps a row; one launch for both.
 #pragma once
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "kernels/formats/sparse_product.hpp"

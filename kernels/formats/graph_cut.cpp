@@ -17,6 +17,8 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/base/shared_library.hpp"
+
 namespace tessera {
 namespace {
 
@@ -24,13 +26,6 @@ struct MetisLibrary {
   decltype(&METIS_SetDefaultOptions) set_default_options = nullptr;
   decltype(&METIS_PartGraphKway) part_graph = nullptr;
 };
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  void* symbol = dlsym(library, name);
-  if (symbol == nullptr) throw ResourceError(fmt::format("packet: {} is not in the METIS library", name));
-  function = reinterpret_cast<Function>(symbol);
-}
 
 /// METIS is built with integers of 32 or 64 bits, and libraries of both go by one name.
 void check_integers(const MetisLibrary& metis) {
@@ -54,8 +49,8 @@ MetisLibrary load() {
                     "LD_LIBRARY_PATH",
                     dlerror()));
   MetisLibrary functions;
-  find(library, "METIS_SetDefaultOptions", functions.set_default_options);
-  find(library, "METIS_PartGraphKway", functions.part_graph);
+  find_function(library, "packet: METIS", "METIS_SetDefaultOptions", functions.set_default_options);
+  find_function(library, "packet: METIS", "METIS_PartGraphKway", functions.part_graph);
   check_integers(functions);
   return functions;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/product_comparison.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "tests/bench/stand_in_matrices.hpp"
 
 namespace tessera::bench {
@@ -29,10 +30,6 @@ struct FormatBench {
 
   bool on_device() const { return !backend.memory_is_host(); }
 };
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// A line of a group: what it is about, to be filled.
 template <class S>

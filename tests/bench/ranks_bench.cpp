@@ -14,6 +14,7 @@
 #include "engine/graph_stats.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "partition/mpi_communicator.hpp"
 
 namespace tessera::bench {
@@ -21,10 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Median, smallest and largest, in ms.
 Json summary(std::vector<double> seconds) {

@@ -10,13 +10,41 @@ struct StepShape {
   bool squares, scaled;
 };
 
-/// Where rows have elements `other`, else 0.
+/// What walks by a matrix start with. They end with its last row that has elements.
 template <class S>
-std::vector<S> zero_where_empty(const RandomMatrix& a, unsigned k, std::vector<S> other) {
-  for (std::uint64_t i = 0; i < other.size(); ++i)
-    if (a.row_offsets[i / k] == a.row_offsets[i / k + 1]) other[i] = S{0};
-  return other;
-}
+struct WalkCase {
+  const RandomMatrix& matrix;
+  StepShape shape;
+  std::uint64_t num_rows = 0;
+  ColumnOrder columns;
+  std::vector<VertexId> slots, restart_rows;
+  std::vector<S> x, before, scales;
+
+  WalkCase(const RandomMatrix& a, const StepShape& how, std::uint32_t tile_columns)
+      : matrix(a), shape(how), columns(order_columns_by_length(a.column_lengths(), tile_columns)) {
+    const unsigned k = shape.num_vectors;
+    num_rows = a.num_rows;
+    while (num_rows > 1 && is_empty(num_rows - 1)) --num_rows;
+    slots.resize(shape.scaled ? num_rows - num_rows / 5 : num_rows);
+    std::iota(slots.rbegin(), slots.rend(), VertexId{0});
+    // Some walks restart where a row has no elements, some nowhere.
+    for (unsigned q = 0; q < k; ++q)
+      restart_rows.push_back(q % 5 == 4 ? kNoVertex : static_cast<VertexId>(q * 41 % num_rows));
+    x = random_x<S>(columns, k);
+    if (shape.scaled) scales = random_values<S>(num_rows, 3);
+    before = zero_where_empty(random_values<S>(num_rows * k, 2));
+    for (unsigned q = 0; q < k; ++q)
+      if (restart_rows[q] != kNoVertex) before[restart_rows[q] * k + q] = S(0.75);
+  }
+  bool is_empty(std::uint64_t row) const { return matrix.row_offsets[row] == matrix.row_offsets[row + 1]; }
+  /// Of the scores of all walks, row by row, those of rows with elements.
+  std::vector<S> zero_where_empty(std::vector<S> scores) const {
+    for (std::uint64_t i = 0; i < scores.size(); ++i)
+      if (is_empty(i / shape.num_vectors)) scores[i] = S{0};
+    return scores;
+  }
+  std::uint64_t num_scores() const { return num_rows * shape.num_vectors; }
+};
 
 template <class S>
 class DeviceWalkSteps : public DeviceBackend<S> {
@@ -26,42 +54,39 @@ class DeviceWalkSteps : public DeviceBackend<S> {
         testing::Message() << a.num_rows << " rows, " << a.col_indices.size() << " elements, "
                            << shape.num_vectors << " vectors" << (a.values.empty() ? "" : ", weighted")
                            << (shape.squares ? ", squares" : "") << (shape.scaled ? ", scaled" : ""));
-    const ColumnOrder columns =
-        order_columns_by_length(a.column_lengths(), this->device_->tiling_limits().tile_columns);
-    const unsigned k = shape.num_vectors;
-    const std::uint64_t n = a.num_rows;
-    std::vector<VertexId> slots(shape.scaled ? n - n / 5 : n);
-    std::iota(slots.rbegin(), slots.rend(), VertexId{0});
-    // Some walks restart where a row has no elements, some nowhere.
-    std::vector<VertexId> restart_rows(k);
-    for (unsigned q = 0; q < k; ++q)
-      restart_rows[q] = q % 5 == 4 ? kNoVertex : static_cast<VertexId>(q * 41 % n);
-    std::vector<S> before = zero_where_empty(a, k, random_values<S>(n * k, 2));
-    for (unsigned q = 0; q < k; ++q)
-      if (restart_rows[q] != kNoVertex) before[restart_rows[q] * k + q] = S(0.75);
+    const WalkCase<S> walks(a, shape, this->device_->tiling_limits().tile_columns);
     this->expect_same([&](Backend<S>& backend) {
-      const auto matrix = pack(backend, a, KernelKind::csr, columns, {}, 0);
-      const auto x = this->put(backend, random_x<S>(columns, k));
-      const auto rows = this->put(backend, restart_rows), places = this->put(backend, slots);
-      const auto scales = shape.scaled ? this->put(backend, random_values<S>(n, 3)) : Buffer<S>();
-      const WalkUpdate<S> update{0.9, 0.1, rows, scales, ExactScale(1e9), shape.squares};
-      auto start = this->put(backend, before), next = this->put(backend, std::vector<S>(n * k, S{0}));
-      const InputTarget<S> target{&next, shape.scaled ? &places : nullptr, slots.size()};
-      if (backend.memory_is_host()) {
-        auto y = this->put(backend, std::vector<double>(n * k, 0.0));
-        matrix->apply(x, y, k);
-        const auto sums = backend.walk_update(update, y, {}, start, target).take();
-        return std::tuple(all_limbs(sums), this->get(backend, start), this->get(backend, next));
-      }
-      std::vector<VectorSums> sums;
-      Buffer<S> walk;
-      for (int again = 0; again < 2; ++again) {  // nothing that the first step leaves behind may count
-        walk = this->put(backend, zero_where_empty(a, k, std::vector<S>(n * k, S{-7})));
-        sums = backend.step_walks(*matrix, update, x, start, walk, target).take();
-      }
-      EXPECT_EQ(this->get(backend, start), before);
-      return std::tuple(all_limbs(sums), this->get(backend, walk), this->get(backend, next));
+      const auto matrix = pack(backend, a, KernelKind::csr, walks.columns, {}, 0);
+      step(backend, *matrix, walks);
+      return step(backend, *matrix, walks);  // nothing that the first one leaves behind may count
     });
+  }
+
+  /// Sums, scores, and what goes to the next inputs: of the CPU by a product and an update.
+  auto step(Backend<S>& backend, const Matrix<S>& matrix, const WalkCase<S>& walks) {
+    const auto x = this->put(backend, walks.x), scales = this->put(backend, walks.scales);
+    const auto restarts = this->put(backend, walks.restart_rows), places = this->put(backend, walks.slots);
+    const WalkUpdate<S> update{0.9, 0.1, restarts, scales, ExactScale(1e9), walks.shape.squares};
+    auto start = this->put(backend, walks.before),
+         next = this->put(backend, std::vector<S>(walks.num_scores(), S{0}));
+    const InputTarget<S> target{&next, walks.shape.scaled ? &places : nullptr, walks.slots.size()};
+    if (backend.memory_is_host()) {
+      auto y = this->put(backend, std::vector<double>(walks.matrix.num_rows * walks.shape.num_vectors, 0.0));
+      matrix.apply(x, y, walks.shape.num_vectors);
+      const auto sums = backend.walk_update(update, y, {}, start, target).take();
+      return std::tuple(all_limbs(sums), this->get(backend, start), this->get(backend, next));
+    }
+    auto walk = this->put(backend, walks.zero_where_empty(std::vector<S>(walks.num_scores(), S{-7})));
+    const auto sums = backend.step_walks(matrix, update, x, start, walk, target).take();
+    EXPECT_EQ(this->get(backend, start), walks.before);
+    return std::tuple(all_limbs(sums), this->get(backend, walk), this->get(backend, next));
+  }
+
+  std::vector<double> product(Backend<S>& backend, const Matrix<S>& matrix, const WalkCase<S>& walks) {
+    const auto x = this->put(backend, walks.x);
+    auto y = this->put(backend, std::vector<double>(walks.matrix.num_rows * walks.shape.num_vectors, -7.0));
+    matrix.apply(x, y, walks.shape.num_vectors);
+    return this->get(backend, y);
   }
 
  private:
@@ -86,11 +111,40 @@ TYPED_TEST(DeviceWalkSteps, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   std::vector<std::uint64_t> lengths;
   for (const std::uint64_t length : {0, 1, 7, 8, 255, 4097, 0, 256, 257, 4096, 600, 17000, 512, 513, 3})
     lengths.insert(lengths.end(), {length, 1, 0, length});
-  const RandomMatrix a = matrix_of_row_lengths(lengths, 20000);
+  RandomMatrix a = matrix_of_row_lengths(lengths, 20000);
   for (const unsigned k : {5u, 12u, 24u, 31u, 40u})
     for (const bool squares : {false, true}) this->expect_the_bits_of_the_cpu(a, {k, squares, !squares});
+  a.values = random_values<double>(a.col_indices.size(), 4);
+  for (const unsigned k : {5u, 24u, 40u}) this->expect_the_bits_of_the_cpu(a, {k, true, true});
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({0, 0, 0}, 5), {24, false, false});
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({3}, 5), {3, true, false});
+}
+
+/// Walks end where a matrix still has rows, which are empty.
+TYPED_TEST(DeviceWalkSteps, ShorterThanTheMatrixHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> lengths(3000, 9);
+  lengths.resize(5000, 0);
+  for (const unsigned k : {3u, 16u, 25u})
+    for (const bool scaled : {false, true})
+      this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(lengths, 3000), {k, true, scaled});
+}
+
+/// They share what a matrix keeps for products of blocks: room for the sums of cut rows, counters.
+TYPED_TEST(DeviceWalkSteps, AndProductsInTurnHaveTheBitsOfTheCpu) {
+  const RandomMatrix a = matrix_of_row_lengths({20000, 3, 0, 5000, 600, 9, 4097, 1}, 20000);
+  const std::uint32_t tile_columns = this->device_->tiling_limits().tile_columns;
+  for (const unsigned k : {5u, 24u, 40u}) {
+    const WalkCase<TypeParam> walks(a, {k, false, true}, tile_columns),
+        few(a, {2, true, false}, tile_columns);
+    this->expect_same([&](Backend<TypeParam>& backend) {
+      const auto matrix = pack(backend, a, KernelKind::csr, walks.columns, {}, 0);
+      const auto first = this->product(backend, *matrix, few);
+      const auto stepped = this->step(backend, *matrix, walks);
+      const auto second = this->product(backend, *matrix, walks);
+      const auto stepped_again = this->step(backend, *matrix, few);
+      return std::tuple(first, stepped, second, stepped_again, this->product(backend, *matrix, few));
+    });
+  }
 }
 
 /// More runs than run at once, so that blocks go from one to the next. Not under the sanitizers: minutes.

@@ -89,6 +89,23 @@ TEST(GraphStats, OutWeightsOfExactlyRepresentableSumsAreExact) {
   });
 }
 
+/// However weights of other vertices differ, and as large and as small as doubles are.
+TEST(GraphStats, OutWeightsAreExactBesideTheLargestOfTheirVertex) {
+  const Case c{.weighted = true,
+               .edges = {{"1", "2", 0x1p-900},
+                         {"1", "3", 0x1p-901},
+                         {"2", "1", 0x1p1022},
+                         {"2", "3", 0x1p1022},
+                         {"3", "1", 0x1p-1074},
+                         {"3", "2", 0x1p-1074},
+                         {"4", "1", 0x1p500},
+                         {"4", "2", 0x1p450}}};
+  test::run_ranks(3, [&](Communicator& comm) {
+    EXPECT_EQ(out_weights(build(c, comm), comm),
+              (std::vector<double>{0x1.8p-900, 0x1p1023, 0x1p-1073, 0x1p500 + 0x1p450}));
+  });
+}
+
 RC_GTEST_PROP(GraphStatsProperty, OutWeightsHaveTheSameBitsForAnyRanksAndThreads, ()) {
   Case c{.weighted = true, .edges = {}};
   const auto raw = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(

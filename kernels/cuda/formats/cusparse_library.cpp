@@ -6,16 +6,10 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/shared_library.hpp"
 
 namespace tessera::cuda {
 namespace {
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  void* symbol = dlsym(library, name);
-  if (symbol == nullptr) throw ResourceError(fmt::format("cuSPARSE: {} is not in the library", name));
-  function = reinterpret_cast<Function>(symbol);
-}
 
 CusparseLibrary load() {
   const std::string name = fmt::format("libcusparse.so.{}", CUSPARSE_VER_MAJOR);
@@ -24,26 +18,26 @@ CusparseLibrary load() {
     throw ResourceError(
         fmt::format("cuSPARSE cannot be loaded ({}); put its folder into LD_LIBRARY_PATH", dlerror()));
   CusparseLibrary functions{};
-  find(library, "cusparseCreate", functions.create);
-  find(library, "cusparseGetErrorString", functions.error_string);
-  find(library, "cusparseCreateCsr", functions.create_csr);
-  find(library, "cusparseCreateCoo", functions.create_coo);
-  find(library, "cusparseCreateSlicedEll", functions.create_sliced_ell);
-  find(library, "cusparseDestroySpMat", functions.destroy_matrix);
-  find(library, "cusparseCreateDnVec", functions.create_vector);
-  find(library, "cusparseDestroyDnVec", functions.destroy_vector);
-  find(library, "cusparseDnVecSetValues", functions.set_values);
-  find(library, "cusparseSpMV_bufferSize", functions.buffer_size);
-  find(library, "cusparseSpMV_preprocess", functions.preprocess);
-  find(library, "cusparseSpMV", functions.multiply);
-  find(library, "cusparseCsrSetStridedBatch", functions.set_matrix_batch);
-  find(library, "cusparseCreateDnMat", functions.create_dense);
-  find(library, "cusparseDestroyDnMat", functions.destroy_dense);
-  find(library, "cusparseDnMatSetStridedBatch", functions.set_dense_batch);
-  find(library, "cusparseDnMatSetValues", functions.set_dense_values);
-  find(library, "cusparseSpMM_bufferSize", functions.dense_buffer_size);
-  find(library, "cusparseSpMM_preprocess", functions.dense_preprocess);
-  find(library, "cusparseSpMM", functions.multiply_dense);
+  find_function(library, "cuSPARSE", "cusparseCreate", functions.create);
+  find_function(library, "cuSPARSE", "cusparseGetErrorString", functions.error_string);
+  find_function(library, "cuSPARSE", "cusparseCreateCsr", functions.create_csr);
+  find_function(library, "cuSPARSE", "cusparseCreateCoo", functions.create_coo);
+  find_function(library, "cuSPARSE", "cusparseCreateSlicedEll", functions.create_sliced_ell);
+  find_function(library, "cuSPARSE", "cusparseDestroySpMat", functions.destroy_matrix);
+  find_function(library, "cuSPARSE", "cusparseCreateDnVec", functions.create_vector);
+  find_function(library, "cuSPARSE", "cusparseDestroyDnVec", functions.destroy_vector);
+  find_function(library, "cuSPARSE", "cusparseDnVecSetValues", functions.set_values);
+  find_function(library, "cuSPARSE", "cusparseSpMV_bufferSize", functions.buffer_size);
+  find_function(library, "cuSPARSE", "cusparseSpMV_preprocess", functions.preprocess);
+  find_function(library, "cuSPARSE", "cusparseSpMV", functions.multiply);
+  find_function(library, "cuSPARSE", "cusparseCsrSetStridedBatch", functions.set_matrix_batch);
+  find_function(library, "cuSPARSE", "cusparseCreateDnMat", functions.create_dense);
+  find_function(library, "cuSPARSE", "cusparseDestroyDnMat", functions.destroy_dense);
+  find_function(library, "cuSPARSE", "cusparseDnMatSetStridedBatch", functions.set_dense_batch);
+  find_function(library, "cuSPARSE", "cusparseDnMatSetValues", functions.set_dense_values);
+  find_function(library, "cuSPARSE", "cusparseSpMM_bufferSize", functions.dense_buffer_size);
+  find_function(library, "cuSPARSE", "cusparseSpMM_preprocess", functions.dense_preprocess);
+  find_function(library, "cuSPARSE", "cusparseSpMM", functions.multiply_dense);
   return functions;
 }
 

@@ -11,6 +11,7 @@
 #include "tools/memory.hpp"
 #include "tools/memory_plan.hpp"
 #include "tools/output_paths.hpp"
+#include "tools/precision.hpp"
 #include "tools/report.hpp"
 #include "tools/stdout_text.hpp"
 
@@ -27,7 +28,11 @@ class StatsCommand : public Command {
   int run(Session& session) override;
 
  private:
+  template <class S>
+  std::string tiling_text(const Graph& graph, Session& session) const;
+
   GraphOptions graph_;
+  Precision precision_ = Precision::f64;
 };
 
 StatsCommand::StatsCommand()
@@ -35,6 +40,9 @@ StatsCommand::StatsCommand()
               "Sizes, degree skew, dangling nodes, duplicates, self-loops, tiling and time of a graph.",
               {"tessera stats links.txt", "tessera stats links.tsr --report facts.json"}) {
   add_graph_options(options_, graph_);
+  options_.group("Matrix");
+  options_.choice<Precision>("precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
+                             "of the ranking that tiling and times are for");
   add_general_options(false);
 }
 
@@ -96,20 +104,20 @@ std::string milliseconds(const nlohmann::ordered_json& seconds) {
 }
 
 /// Packs the matrix as pagerank would, to know tiles and padding.
-std::string tiling_text(const Graph& graph, Session& session) {
-  check_memory(plan_memory(graph, {}, Precision::f32, session.comm()).more_bytes(), "packing",
-               session.comm());
+template <class S>
+std::string StatsCommand::tiling_text(const Graph& graph, Session& session) const {
+  check_memory(plan_memory(graph, {}, precision_, session.comm()).more_bytes(), "packing", session.comm());
   const std::string name = backend_for("auto", session.comm());
-  const auto backend = make_backend<float>(name);
+  const auto backend = make_backend<S>(name);
   const auto op = session.timed("pack", [&] {
-    return SpmvOperator<float>::in_edges(graph, {.table = load_tables(name, session.comm())}, *backend,
-                                         session.comm());
+    return SpmvOperator<S>::in_edges(graph, {.table = load_tables(name, session.comm())}, *backend,
+                                     session.comm());
   });
   const SpmvPlan& plan = op.plan();
   const OperatorStats& stats = op.stats();
   session.report()["plan"] = plan_json(plan);
   session.report()["operators"]["in_edges"] = operator_json(stats);
-  const auto parts = parts_json(plan, measured_parts(session, op));
+  const nlohmann::ordered_json parts = parts_json(plan, measured_parts(session, op));
   session.report()["operators"]["in_edges"]["parts"] = parts;
   std::string text;
   add_line(text, "kernel", fmt::format("{} ({})", to_string(plan.kernel), plan.reason));
@@ -122,7 +130,8 @@ std::string tiling_text(const Graph& graph, Session& session) {
   add_line(text, "workloads", std::to_string(stats.num_workloads));
   add_line(text, "padding",
            fmt::format("{:.2f} % of {} elements", 100 * stats.padding_ratio, stats.num_nonzeros));
-  add_line(text, "matrix bytes (f32)", std::to_string(stats.matrix_bytes));
+  add_line(text, sizeof(S) == 4 ? "matrix bytes (f32)" : "matrix bytes (f64)",
+           std::to_string(stats.matrix_bytes));
   add_line(text, "imbalance over ranks",
            fmt::format("rows {:.3f}, edges {:.3f} ({} ranks)", stats.row_imbalance, stats.nonzero_imbalance,
                        session.comm().size()));
@@ -138,7 +147,9 @@ int StatsCommand::run(Session& session) {
   const GraphStats stats = session.timed("stats", [&] { return graph_stats(graph, comm); });
   session.report()["stats"] = stats_json(stats);
   std::string text = facts_text(graph.facts) + shape_text(stats, graph.weighted);
-  if (graph.num_edges != 0) text += tiling_text(graph, session);
+  if (graph.num_edges != 0)
+    text +=
+        with_precision(precision_, [&](auto zero) { return tiling_text<decltype(zero)>(graph, session); });
   text += histogram_text(stats);
   session.progress().done();
   run_together(comm, [&] {

@@ -36,10 +36,11 @@ void add_graph_options(OptionTable& table, GraphOptions& options) {
       "labels", options.labels,
       {{"auto", LabelChoice::automatic}, {"int", LabelChoice::integer}, {"string", LabelChoice::string}},
       "what node labels are; auto: integers when all of them are");
-  table.flag("weighted", options.weighted, "use the third column as weight");
-  table.flag("unweighted", options.unweighted, "ignore weights that the file declares");
-  table.flag("undirected", options.undirected, "add the reverse of each edge");
-  table.flag("directed", options.directed, "do not, although the file declares the graph undirected");
+  table.flag("weighted", options.weighted, "use the third column as weight").opposite = "unweighted";
+  table.flag("unweighted", options.unweighted, "ignore weights that the file declares").opposite = "weighted";
+  table.flag("undirected", options.undirected, "add the reverse of each edge").opposite = "directed";
+  table.flag("directed", options.directed, "do not, although the file declares the graph undirected")
+      .opposite = "undirected";
   table.flag("reverse", options.reverse, "a line \"u v\" means an edge from v to u");
   table.choice<Duplicates>(
       "duplicates", options.duplicates,
@@ -84,10 +85,12 @@ Graph load_input(const GraphOptions& options, Session& session) {
 
 void require_edges(const Graph& graph, const GraphOptions& options) {
   if (graph.num_edges != 0) return;
-  const bool had_edges = graph.facts.edges_read != 0;
-  throw InputError(fmt::format("{}: {}", input_name(options.path),
-                               had_edges ? "no edges left after dropping self-loops; use --self-loops keep"
-                                         : "no edges; expected at least one line with two labels"));
+  const char* why = "no edges; expected at least one line with two labels";
+  if (graph.facts.edges_read != 0)
+    why = "no edges left after dropping self-loops; use --self-loops keep";
+  else if (graph.facts.format == "Matrix Market")
+    why = "no edges; the matrix has no entries";
+  throw InputError(fmt::format("{}: {}", input_name(options.path), why));
 }
 
 void check_one_stdin(const std::vector<std::pair<std::string, std::string>>& name_and_path) {

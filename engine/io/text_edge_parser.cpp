@@ -208,8 +208,8 @@ double TextEdgeParser::third_of(std::string_view line) const {
     throw LineError{"expected a number as value of the entry, found " + quoted_text(text)};
   throw LineError{
       fmt::format("expected a finite {} that is not negative, written with a decimal point, found {} "
-                  "(--unweighted ignores the column; --header yes skips a line of names)",
-                  what, quoted_text(text))};
+                  "(--unweighted ignores the column{})",
+                  what, quoted_text(text), format_.is_matrix ? "" : "; --header yes skips a line of names")};
 }
 
 }  // namespace tessera

@@ -19,6 +19,16 @@ class ConfigTest(ProgramTest):
         self.assertIn("damping = 0.5\n", config)
         self.assertIn("top = 3\n", config)
 
+    def test_of_two_flags_that_exclude_each_other_the_command_line_has_the_last_word(self):
+        self.write("run.ini", "undirected = yes\nweighted = yes\n")
+        for flags, undirected, weighted in (([], "yes", "yes"), (["--directed"], "no", "yes"),
+                                            (["--directed=no", "--unweighted"], "yes", "no")):
+            config = self.config_of("pagerank", "g", "--config", "run.ini", *flags)
+            self.assertIn(f"\nundirected = {undirected}\n", config)
+            self.assertIn(f"\nweighted = {weighted}\n", config)
+        self.write("both.ini", "undirected = yes\ndirected = yes\n")
+        self.refuse(2, "pagerank", "g", "--config", "both.ini", err="exclude each other")
+
     def test_a_hash_inside_a_value_belongs_to_it(self):
         self.write("run.ini", "# comment\n  # comment\n[pagerank]\noutput = a#b.tsv\n")
         self.expect(0, "pagerank", "g", "--config", "run.ini")

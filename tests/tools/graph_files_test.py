@@ -42,6 +42,12 @@ class ConvertTest(ProgramTest):
         self.assertRegex(text, r"(?m)^self-loops +1 \(0 dropped\)$")
         self.assertRegex(text, r"(?m)^time of \w+ +[0-9.e+-]+ ms predicted.*, [0-9.e+-]+ ms measured$")
 
+    def test_stats_are_of_the_precision_that_is_asked_for(self):
+        self.write("g", "a b 1e39\nb a 1\n")
+        self.assertRegex(self.expect(0, "stats", "g", "--weighted").out, r"(?m)^matrix bytes \(f64\) +\d+$")
+        self.refuse(4, "stats", "g", "--weighted", "--precision", "f32", err="does not fit f32; use --precision f64")
+        self.assertIn("matrix bytes (f32)", self.expect(0, "stats", "g", "--precision", "f32").out)
+
 
 class GenerateTest(ProgramTest):
     def test_the_same_seed_gives_the_same_graph_for_any_number_of_threads(self):

@@ -120,7 +120,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)
-    memory.packing_bytes = static_cast<std::uint64_t>(device_packing_bytes(work, packed, plan.tile_columns) / ranks);
+    memory.packing_bytes =
+        static_cast<std::uint64_t>(device_packing_bytes(work, packed, plan.tile_columns) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   // What arrives is not x itself then, and lies beside what is sent.

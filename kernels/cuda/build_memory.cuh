@@ -240,12 +240,7 @@ struct HostMemory : MemoryTools<HostMemory> {
 struct PinnedMemory {
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    const cudaError_t status = cudaMallocHost(&memory, num_bytes);
-    if (status == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      throw std::bad_alloc();
-    }
-    TESSERA_CUDA_CALL(status);
+    if (lacks_memory(cudaMallocHost(&memory, num_bytes), "cudaMallocHost")) throw std::bad_alloc();
     return memory;
   }
   static void deallocate(void* memory) {
@@ -261,12 +256,7 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   using Staging = BuildVector<PinnedMemory, T>;
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    const cudaError_t status = cudaMallocAsync(&memory, num_bytes, nullptr);
-    if (status == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      throw NoDeviceRoom();
-    }
-    TESSERA_CUDA_CALL(status);
+    if (lacks_memory(cudaMallocAsync(&memory, num_bytes, nullptr), "cudaMallocAsync")) throw NoDeviceRoom();
     return memory;
   }
   static void deallocate(void* memory) {

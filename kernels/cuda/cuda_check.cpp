@@ -11,4 +11,13 @@ void check_cuda(cudaError_t status, const char* call) {
   throw ResourceError(std::string("CUDA: ") + call + ": " + cudaGetErrorString(status));
 }
 
+bool lacks_memory(cudaError_t status, const char* call) {
+  if (status != cudaErrorMemoryAllocation) {
+    check_cuda(status, call);
+    return false;
+  }
+  (void)cudaGetLastError();  // which would fail the next call
+  return true;
+}
+
 }  // namespace tessera::cuda

@@ -6,6 +6,8 @@ namespace tessera::cuda {
 
 /// Throws ResourceError "CUDA: CALL: reason" when `status` is an error.
 void check_cuda(cudaError_t status, const char* call);
+/// Whether an allocation found too little memory; other errors as check_cuda().
+bool lacks_memory(cudaError_t status, const char* call);
 
 }  // namespace tessera::cuda
 

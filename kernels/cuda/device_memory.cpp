@@ -16,13 +16,7 @@ std::atomic<int> exchanges_under_way = 0;
 /// Null where there is not enough.
 void* malloc_device(std::size_t num_bytes) {
   void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, num_bytes);
-  if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    return nullptr;
-  }
-  TESSERA_CUDA_CALL(status);
-  return memory;
+  return lacks_memory(cudaMalloc(&memory, num_bytes), "cudaMalloc") ? nullptr : memory;
 }
 
 }  // namespace

@@ -22,7 +22,12 @@ SpmvPlan spmv_plan(KernelKind kernel) {
   SpmvPlan plan;
   plan.kernel = kernel;
   plan.predicted_messages = 2e6;
+  plan.tile_columns = 50'000;
   return plan;
+}
+/// 92 bytes a tile and bin, which has 2^14 messages.
+std::uint64_t cell_bytes(std::uint64_t tiles, std::uint64_t messages) {
+  return 92 * tiles * ((messages + (1 << 14) - 1) >> 14);
 }
 
 DeviceMemoryPlan plan_of(const MemoryShape& shape, KernelKind kernel = KernelKind::tile_messages,
@@ -43,8 +48,10 @@ TEST(DeviceMemoryPlan, HoldsTheFormItsMessagesAndVectors) {
 
 TEST(DeviceMemoryPlan, PackingTakesTwoMoreOfOneMatrix) {
   const DeviceMemoryPlan one = plan_of({.packs_on_device = true});
-  EXPECT_EQ(one.packing_bytes, 2 * one.matrix_bytes);
-  EXPECT_EQ(one.bytes(), 3 * one.matrix_bytes + one.exchange_bytes);  // vectors come later, and take less
+  const std::uint64_t cells = cell_bytes(20, 2'000'000);
+  EXPECT_EQ(one.packing_bytes, 2 * one.matrix_bytes + cells);
+  EXPECT_EQ(one.bytes(),
+            3 * one.matrix_bytes + cells + one.exchange_bytes);  // vectors come later, and take less
   const MemoryShape many{.num_vectors = 25, .packs_on_device = true};
   EXPECT_EQ(plan_of(many).bytes(), plan_of({.num_vectors = 25}).bytes());
   const DeviceMemoryPlan two = plan_of({.num_matrices = 2, .packs_on_device = true});
@@ -60,7 +67,21 @@ TEST(DeviceMemoryPlan, SortingManyMessagesTakesMoreThanTwoMatrices) {
   const DeviceMemoryPlan memory =
       plan_device_memory(graph_of(1'000'000, 16'000'000), plan, {.packs_on_device = true}, Precision::f32, 1);
   EXPECT_GT(memory.packing_bytes, 2 * memory.matrix_bytes);
-  EXPECT_EQ(memory.packing_bytes + memory.matrix_bytes, 2 * 16'000'000u + 36 * 8'000'000u);
+  EXPECT_EQ(memory.packing_bytes + memory.matrix_bytes,
+            2 * 16'000'000u + 36 * 8'000'000u + cell_bytes(20, 8'000'000));
+}
+
+/// They are counted whether they have messages or not.
+TEST(DeviceMemoryPlan, CellsTakeMoreThanTheMatrixWhereTilesAndBinsAreMany) {
+  SpmvPlan plan = spmv_plan(KernelKind::tile_messages);
+  const auto packing_of = [&](std::uint32_t tile_columns) {
+    plan.tile_columns = tile_columns;
+    return plan_device_memory(graph_of(1'000'000, 16'000'000), plan, {.packs_on_device = true},
+                              Precision::f32, 1)
+        .packing_bytes;
+  };
+  EXPECT_EQ(packing_of(100) - packing_of(1'000'000),
+            cell_bytes(10'000, 2'000'000) - cell_bytes(1, 2'000'000));
 }
 
 TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {

@@ -37,11 +37,12 @@ struct WalkCase {
       if (restart_rows[q] != kNoVertex) before[restart_rows[q] * k + q] = S(0.75);
   }
   bool is_empty(std::uint64_t row) const { return matrix.row_offsets[row] == matrix.row_offsets[row + 1]; }
-  /// Of the scores of all walks, row by row, those of rows with elements.
-  std::vector<S> zero_where_empty(std::vector<S> scores) const {
-    for (std::uint64_t i = 0; i < scores.size(); ++i)
-      if (is_empty(i / shape.num_vectors)) scores[i] = S{0};
-    return scores;
+  /// Of numbers of all vectors, row by row, those of rows with elements.
+  template <class T>
+  std::vector<T> zero_where_empty(std::vector<T> numbers) const {
+    for (std::uint64_t i = 0; i < numbers.size(); ++i)
+      if (is_empty(i / shape.num_vectors)) numbers[i] = T{0};
+    return numbers;
   }
   std::uint64_t num_scores() const { return num_rows * shape.num_vectors; }
 };
@@ -84,7 +85,8 @@ class DeviceWalkSteps : public DeviceBackend<S> {
 
   std::vector<double> product(Backend<S>& backend, const Matrix<S>& matrix, const WalkCase<S>& walks) {
     const auto x = this->put(backend, walks.x);
-    auto y = this->put(backend, std::vector<double>(walks.matrix.num_rows * walks.shape.num_vectors, -7.0));
+    std::vector<double> poison(walks.matrix.num_rows * walks.shape.num_vectors, -7.0);
+    auto y = this->put(backend, walks.zero_where_empty(std::move(poison)));
     matrix.apply(x, y, walks.shape.num_vectors);
     return this->get(backend, y);
   }

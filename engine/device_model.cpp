@@ -19,8 +19,9 @@ constexpr double kPadding = 1.2;
 /// and its sum); the rest stands for its share of a block.
 constexpr double kCsrRowBytes = 18;
 /// Adjacent and near inputs are read by the line: what those of f64 cost, in those of f32; less where
-/// elements have values, whose bytes count besides. Seen: 1.5 to 3, and 1.25 to 1.5 with values.
-constexpr double kWideGather = 2, kWideWeightedGather = 1.5;
+/// elements have values, whose bytes count besides, and whose loads are all under way together. Seen: 1.5 to
+/// 3, with values in f64 1.25 to 1.5, in f32 0.7 to 1.
+constexpr double kWideGather = 2, kWideWeightedGather = 1.5, kWeightedGather = 0.8;
 /// Where a thread adds up a row, those of its warp wait for the longest. Fitted: how long a row counts as at
 /// most (blocks of long rows are added by eight threads a row, cuda_row_blocks.cpp), and the mean length up
 /// to which the wait shows only in part.
@@ -86,15 +87,15 @@ Rates<kBinsRates.size()> bins_work(const DeviceWork& work) {
 Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, work.value_bytes * work.num_columns));
   const double far = work.num_nonzeros - work.num_adjacent - work.num_near;
-  const double wide = work.value_bytes != sizeof(double) ? 1
-                      : work.weighted                    ? kWideWeightedGather
-                                                         : kWideGather;
+  const bool in_f64 = work.value_bytes == sizeof(double);
+  const double gather =
+      in_f64 ? (work.weighted ? kWideWeightedGather : kWideGather) : (work.weighted ? kWeightedGather : 1);
   return {1,
           std::min(1.0, work.num_nonzeros / kFirstElements),
           row_doublings(work),
           work.longest_row > kCutRow ? 1.0 : 0.0,
-          wide * work.num_adjacent,
-          wide * work.num_near,
+          gather * work.num_adjacent,
+          gather * work.num_near,
           cached * far,
           (1 - cached) * far,
           csr_element_bytes(work) + kCsrRowBytes * work.num_rows,

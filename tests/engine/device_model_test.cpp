@@ -94,7 +94,7 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
                    rows + 2 * 100 + 3 * 400 + 5 * 40 * 4 + 6 * 4e7 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates),
-                   17 + cut + 37 * 10 + 19 * 30 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10) + uneven);
+                   17 + cut + 37 * 8 + 19 * 24 + 23 * 60 + 31 * (4 * 100 + 400 + 18 * 10) + uneven);
   work.num_nonzeros = 132 * 256 * 4;
   EXPECT_NEAR(predict_device_csr_seconds(work, {.csr = {0, 1e3}}), 1e3, 1e-9);
 }

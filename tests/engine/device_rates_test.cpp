@@ -53,13 +53,13 @@ TEST(DeviceRates, ABadFileIsNamedWithTheRemedy) {
   const std::string good = device_rates_to_json(some_rates());
   for (std::size_t size = 0; size + 2 < good.size(); size += 7)  // the last brace and line end apart
     expect_refused(good.substr(0, size), "not a table");
-  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 8}"})
+  for (const char* text : {"[]", "null", "{}", "{\"format\": \"tessera-perf-table\", \"version\": 9}"})
     expect_refused(text, "not a table");
   const auto broken = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  expect_refused(broken("\"version\": 8", "\"version\": 7"), "of this version");
+  expect_refused(broken("\"version\": 9", "\"version\": 8"), "of this version");
   for (const char* key :
        {"device", "measured_on", "tiles", "bins", "csr", "f32_element_seconds", "f64_element_seconds",
         "row_seconds", "cell_seconds", "value_row_element_seconds", "near_gather_seconds",

@@ -45,8 +45,8 @@ struct Largest {
   }
 };
 
-/// Of each vertex a power of two that brings its largest out-weight below 1, and above 1/4 but where that is
-/// subnormal. Collective.
+/// Of each vertex the power of two that brings its largest out-weight below 1, to 1/2 or more (less where
+/// that is subnormal). Collective.
 std::vector<double> units_of_sources(const Graph& graph, Communicator& comm) {
   std::vector<double> units;
   run_together(comm, [&] {

@@ -273,8 +273,7 @@ class CudaBackend : public Backend<S> {
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
-    std::swap(mailbox_,
-              other_mailbox_);  // in a chain and in steps of walks the sums before are still to come
+    std::swap(mailbox_, other_mailbox_);  // in a chain, or in steps of walks, those before are still to come
     const cuda::SumsOutbox box = mailbox_->open(num_vectors);
     add(box);
     return PendingSums([mailbox = mailbox_.get(), number = box.number] { return mailbox->receive(number); });

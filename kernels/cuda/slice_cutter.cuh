@@ -69,8 +69,6 @@ struct SliceCutter {
   CutSlices<Memory> result{};
 
   CutSlices<Memory> run() {
-    if (num_groups > kNoVertex / kClasses)
-      throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
     end_classes();
     count_slices();
     shape_slices();
@@ -163,6 +161,8 @@ struct SliceCutter {
 template <class Memory>
 CutSlices<Memory> cut_slices(std::uint64_t num_groups, const std::uint32_t* first,
                              const std::uint16_t* lengths, const std::uint32_t* out) {
+  if (num_groups > kNoVertex / SliceClass::kCount)  // loops over rows number them in 32 bits
+    throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
   return SliceCutter<Memory>{num_groups, first, lengths, out}.run();
 }
 

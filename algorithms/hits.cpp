@@ -28,46 +28,65 @@ void to_marks(std::vector<double>& values) {
 /// A product, the scores that come of it, and what it reads.
 template <class S>
 struct Side {
-  Side(SpmvOperator<S>& product, std::span<const double> start)
-      : op(&product), x(product.make_x()), y(product.make_y()), score(product.to_local(start)) {}
+  Side(SpmvOperator<S>& product, std::span<const double> start, ScoreNorm normalize)
+      : op(&product), x(product.make_x()), y(product.make_y()), score(product.to_local(start)) {
+    if (normalize != ScoreNorm::sum) return;
+    columns = column_sums(product, x, y);
+    joins = columns.are_known() && product.prepare_to_end_with_updates();
+  }
 
   SpmvOperator<S>* op;
   Buffer<S> x;
   Buffer<double> y;
   Buffer<S> score;
-  double largest = 0;       ///< of the product before
-  bool is_started = false;  ///< the product, whose inputs are where they are sent from
+  ColumnSums<S> columns;       ///< that the scores meet in the next product
+  bool joins = false;          ///< products may end in updates
+  double largest = 0;          ///< of the product before
+  bool norm_is_known = false;  ///< of the product: when its update starts
+  double norm = 0;             ///< then
+  bool is_started = false;     ///< the product, whose inputs are where they are sent from
 
+  bool ends_in_update() const { return joins && norm_is_known; }
   void start() {
     op->send(x);
-    op->start(x, y);
+    if (ends_in_update())
+      op->begin_for_update(x);
+    else
+      op->start(x, y);
     is_started = true;
   }
 };
 
-/// score = the product of `side`, scaled to `size`, which goes to the inputs of `next`.
+/// score = the product of `side`, scaled to `size`, which goes to the inputs of `next`. By its norm, which is
+/// known.
 template <class S>
-PendingSums update_scores(Side<S>& side, Side<S>& next, const HitsOptions& options, double size,
-                          Buffer<S>& score) {
+PendingSums update_by_known_norm(Side<S>& side, Side<S>& next, bool squares, double size, Buffer<S>& score) {
+  const double factor = side.norm > 0 ? size / side.norm : 0;
+  const auto masses = RowScale<S>::masses(side.columns.sums);
+  const InputTarget<S> inputs = next.op->input_target(next.x);
+  if (side.ends_in_update())
+    return side.op->end_with_update({.link = factor}, masses, hits_scale(), squares, score, inputs);
+  return side.op->backend().rank_update({.link = factor}, side.y, side.op->row_places(), {}, masses,
+                                        hits_scale(), squares, score, inputs);
+}
+
+/// The same, by a look at the product.
+template <class S>
+PendingSums update_by_look(Side<S>& side, Side<S>& next, const HitsOptions& options, double size,
+                           Buffer<S>& score) {
   Backend<S>& backend = side.op->backend();
   const bool squares = options.stop.norm == Norm::l2;
   const RowPlaces places = side.op->row_places();
   const InputTarget<S> inputs = next.op->input_target(next.x);
-  std::optional<PendingSums> sums;
   if (side.op->comm().size() == 1 && side.largest > 0) {
     NormedUpdate update = backend.normed_update(step_after(options.normalize, side.largest), size, side.y,
                                                 places, hits_scale(), squares, score, inputs);
     side.largest = update.norm.largest;
-    sums = std::move(update.sums);
+    if (update.sums) return *std::move(update.sums);
   }
-  if (!sums) {
-    const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
-    sums =
-        backend.rank_update({.link = factor}, side.y, places, {}, {}, hits_scale(), squares, score, inputs);
-  }
-  // From now on rows without links are 0.
-  score.truncate(std::min(score.size(), side.op->num_connected_rows()));
-  return *std::move(sums);
+  const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
+  return backend.rank_update({.link = factor}, side.y, places, {}, RowScale<S>::masses(side.columns.sums),
+                             hits_scale(), squares, score, inputs);
 }
 
 /// The scores `score` of `side`'s product, scaled to `size`; the product of `next` is started where that
@@ -77,9 +96,17 @@ StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, dou
   if (!side.is_started) side.start();
   side.is_started = false;
   side.op->wait_for_inputs();
-  PendingSums sums = update_scores(side, next, options, size, score);
+  PendingSums pending = side.norm_is_known
+                            ? update_by_known_norm(side, next, options.stop.norm == Norm::l2, size, score)
+                            : update_by_look(side, next, options, size, score);
+  // From now on rows without links are 0.
+  score.truncate(std::min(score.size(), side.op->num_connected_rows()));
+  next.norm_is_known = side.columns.are_known();
   if (next.op->works_ahead()) next.start();  // in vain after the last step
-  return change_over_ranks(std::move(sums), *side.op, options);
+  VectorSums sums = pending.take().front();
+  reduce_over_ranks({&sums, 1}, side.op->comm());
+  next.norm = side.columns.unit * hits_scale().value(sums.dangling);
+  return change_of(options.stop.norm, sums, hits_scale());
 }
 
 /// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
@@ -104,8 +131,9 @@ class AlternatingHits {
  public:
   AlternatingHits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options)
       : options_(options),
-        authority_(to_authority, std::vector<double>(to_authority.num_rows(), 0.0)),
-        hub_(to_hub, normalized(options.start_hubs, to_authority.num_rows(), "start of the hubs")) {
+        authority_(to_authority, std::vector<double>(to_authority.num_rows(), 0.0), options.normalize),
+        hub_(to_hub, normalized(options.start_hubs, to_authority.num_rows(), "start of the hubs"),
+             options.normalize) {
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
@@ -143,7 +171,7 @@ template <class S>
 class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
-      : options_(options), latest_(block, start_of(options, block.num_rows() / 2)) {
+      : options_(options), latest_(block, start_of(options, block.num_rows() / 2), options.normalize) {
     before_ = block.to_local(std::vector<double>(block.num_rows(), 0.0));
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }

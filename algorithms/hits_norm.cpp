@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "kernels/base/error.hpp"
 
@@ -13,6 +15,8 @@ namespace {
 constexpr double kLargest = 1e150, kSmallest = 1e-150;
 /// A product may grow or shrink by this much before its size is looked at anew.
 constexpr double kHeadroom = 2;
+/// Column sums are added up where the least, beside the largest, is within what exact sums keep of a double.
+constexpr double kLeastShare = 0x1p-32;
 
 }  // namespace
 
@@ -41,10 +45,25 @@ double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm
 }
 
 template <class S>
-StepChange change_over_ranks(PendingSums pending, const SpmvOperator<S>& op, const HitsOptions& options) {
-  VectorSums sums = pending.take().front();
-  reduce_over_ranks({&sums, 1}, op.comm());
-  return change_of(options.stop.norm, sums, hits_scale());
+ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
+  Backend<S>& backend = op.backend();
+  const std::vector<S> ones(op.num_local_inputs(), S{1});
+  Buffer<S> inputs = backend.template allocate<S>(ones.size());
+  backend.upload(ones.data(), inputs.data(), ones.size() * sizeof(S));
+  op.replicate(inputs, nullptr, x);
+  op.apply(x, y);
+  const double largest = all_max(op.comm(), backend.norm_sums(y, false, ExactScale(0)).largest),
+               least = 1 / all_max(op.comm(), backend.largest_inverse(y));
+  // Sums of scores that are 1 together are at least the least of these.
+  if (!(largest <= kLargest / kHeadroom && least >= kSmallest && least >= kLeastShare * largest)) return {};
+  ColumnSums<S> columns{.sums = backend.template allocate<S>(op.num_local_rows()),
+                        .unit = std::ldexp(1.0, std::ilogb(largest) + 1)};
+  backend.clear(columns.sums);
+  (void)backend
+      .rank_update({.link = 1 / columns.unit}, y, op.row_places(), {}, {}, hits_scale(), false, columns.sums,
+                   {})
+      .take();
+  return columns;
 }
 
 void normalize(ScoreNorm norm, std::vector<double>& values) {
@@ -62,7 +81,7 @@ void normalize(ScoreNorm norm, std::vector<double>& values) {
 
 template double norm_factor(const SpmvOperator<float>&, const Buffer<double>&, ScoreNorm, double&);
 template double norm_factor(const SpmvOperator<double>&, const Buffer<double>&, ScoreNorm, double&);
-template StepChange change_over_ranks(PendingSums, const SpmvOperator<float>&, const HitsOptions&);
-template StepChange change_over_ranks(PendingSums, const SpmvOperator<double>&, const HitsOptions&);
+template ColumnSums<float> column_sums(SpmvOperator<float>&, Buffer<float>&, Buffer<double>&);
+template ColumnSums<double> column_sums(SpmvOperator<double>&, Buffer<double>&, Buffer<double>&);
 
 }  // namespace tessera

@@ -19,9 +19,20 @@ NormStep step_after(ScoreNorm norm, double largest);
 template <class S>
 double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm norm, double& largest);
 
-/// The change that the sums of an update make, over all ranks; collective.
+/// What the scores of a product do to the sum of the next one, which multiplies them with the transposed
+/// matrix (or the same one, if that is symmetric): that is the sum of score * column sum, and columns of the
+/// next matrix are rows of this one. So the norm of a product is known from the scores that it is made of.
 template <class S>
-StepChange change_over_ranks(PendingSums pending, const SpmvOperator<S>& op, const HitsOptions& options);
+struct ColumnSums {
+  Buffer<S> sums;   ///< of each local row of this matrix, in units, at most 1
+  double unit = 0;  ///< a power of two; 0: the sums leave what can be added up exactly, so they are not used
+
+  bool are_known() const { return unit > 0; }
+};
+
+/// By a product with ones. x, y: of op.make_x(), op.make_y(); what they hold is lost. Collective.
+template <class S>
+ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y);
 
 /// values / norm, in original order; zeros stay.
 void normalize(ScoreNorm norm, std::vector<double>& values);

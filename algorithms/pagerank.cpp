@@ -160,7 +160,7 @@ class RankSteps {
     op_.wait_for_inputs();
     if (joined_)
       return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
-                                 squares_, score_, x_);
+                                 squares_, score_, op_.input_target(x_));
     return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares_,
                                      score_, op_.input_target(x_), chained() ? &chain_ : nullptr);
   }

@@ -131,7 +131,7 @@ PendingSums WalkBlock<S>::update() {
   if (joined_)
     return op_.end_with_update(
         {.link = rule.link, .restart = rule.restart, .restart_row = restart_rows_.front()}, scale_,
-        rule.bound, rule.squares, walk_, x_);
+        rule.bound, rule.squares, walk_, op_.input_target(x_));
   if (in_one_go_) {
     walk_.swap(spare_);
     x_.swap(next_x_);

@@ -16,12 +16,6 @@ std::shared_ptr<const GraphDegrees> degrees_of(const Graph& graph, const Operato
   return std::make_shared<const GraphDegrees>(graph_degrees(graph, comm));
 }
 
-/// HITS scales a product by its norm before anything is updated.
-OperatorOptions for_products(OperatorOptions options) {
-  options.for_updates = false;
-  return options;
-}
-
 }  // namespace
 
 template <class S>
@@ -39,8 +33,7 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               const OperatorOptions& options,
                                                                               Backend<S>& backend,
                                                                               Communicator& comm) {
-  const OperatorOptions how = for_products(options);
-  const OperatorBuilder<S> builder{how, backend, comm};
+  const OperatorBuilder<S> builder{options, backend, comm};
   const auto degrees = degrees_of(graph, options, comm);
   const std::vector<std::uint64_t>&in = degrees->in, &out = degrees->out;
   // The spaces are shared, so both products go by one plan.
@@ -60,8 +53,7 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   if (graph.num_vertices > kMaxVertices / 2)
     throw ResourceError(
         "the block form of HITS doubles the vertices past the limit; use --update alternating");
-  const OperatorOptions how = for_products(options);
-  const OperatorBuilder<S> builder{how, backend, comm};
+  const OperatorBuilder<S> builder{options, backend, comm};
   // Row v (authority) reads the hubs that point to v: in-degree; row n + u reads what u points to:
   // out-degree. Column v is read by the hubs that point to v: in-degree again; column n + u: out-degree.
   const auto degrees = degrees_of(graph, options, comm);

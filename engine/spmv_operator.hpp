@@ -41,8 +41,8 @@ struct OperatorOptions {
   std::optional<SpmvPlan> plan = std::nullopt;
   /// Of the graph, where they have been counted already.
   std::shared_ptr<const GraphDegrees> degrees = nullptr;
-  /// in_edges: tile-messages is laid out for products that end in updates, where a device can do that; false:
-  /// for products by themselves, which are up to 10 % faster then.
+  /// tile-messages is laid out for products that end in updates, where a device can do that (not of HITS with
+  /// other norms than the sum); false: for products by themselves, which are up to 10 % faster then.
   bool for_updates = true;
 };
 
@@ -102,13 +102,12 @@ class SpmvOperator {
   void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
   void wait_for_inputs();
   // Where a device can, a product of one vector may also end in the update of what it is for, and no y is
-  // needed: begin_for_update() stands for start() then, end_with_update() for the backend's update, with x as
-  // its target.
+  // needed: begin_for_update() stands for start() then, end_with_update() for the backend's update.
   bool prepare_to_end_with_updates() const { return matrix_->prepare_to_end_with_updates(); }
   void begin_for_update(const Buffer<S>& x) { matrix_->begin_for_update(x); }
-  PendingSums end_with_update(const EndingUpdate& update, const Buffer<S>& scale, const ExactScale& bound,
-                              bool squares, Buffer<S>& score, Buffer<S>& x) {
-    return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, input_target(x));
+  PendingSums end_with_update(const EndingUpdate& update, const RowScale<S>& scale, const ExactScale& bound,
+                              bool squares, Buffer<S>& score, const InputTarget<S>& next) {
+    return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
   // On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
   // is needed: x is read, the next inputs go to next_x.

@@ -22,7 +22,7 @@ void Backend<S>::join(const std::string&, int, int) {
   throw InternalError("the devices of this backend cannot be linked");
 }
 template <class S>
-PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, const Buffer<S>&,
+PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, const RowScale<S>&,
                                         const ExactScale&, bool, Buffer<S>&, const InputTarget<S>&) {
   throw InternalError("this backend does not end products with updates");
 }

@@ -84,8 +84,8 @@ class Matrix {
   /// written. Finds out and prepares what that takes (2 bytes a row), once; no exchange may be under way.
   /// Ranks may differ.
   virtual bool prepare_to_end_with_updates() const { return false; }
-  /// All of such a product that comes before the update; x as for apply(). No other product of this matrix
-  /// may start until it has ended.
+  /// All of such a product that comes before the update; x as for apply(). Another product of this matrix
+  /// that starts before it has ended takes its place.
   virtual void begin_for_update(const Buffer<S>&) const {
     throw InternalError("products of this matrix do not end in updates");
   }
@@ -97,6 +97,30 @@ class Matrix {
     apply(x, y, 1);
     return {{"product", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
   }
+};
+
+/// A number of 0 to 1 for each row of an update; without, all are 1. The buffer must outlive the call.
+template <class S>
+class RowScale {
+ public:
+  RowScale() = default;
+  /// Score * number is the next input, and rows of 0 are dangling.
+  RowScale(const Buffer<S>& numbers) : numbers_(numbers.empty() ? nullptr : &numbers) {}
+  /// The score is the next input, and score * number is added up (VectorSums::dangling).
+  static RowScale masses(const Buffer<S>& numbers) {
+    RowScale scale(numbers);
+    scale.are_masses_ = scale.numbers_ != nullptr;
+    return scale;
+  }
+
+  const S* numbers() const { return numbers_ == nullptr ? nullptr : numbers_->data(); }
+  bool are_masses() const { return are_masses_; }
+  /// What inputs are multiplied with; null: nothing.
+  const Buffer<S>* of_inputs() const { return are_masses_ ? nullptr : numbers_; }
+
+ private:
+  const Buffer<S>* numbers_ = nullptr;
+  bool are_masses_ = false;
 };
 
 /// What a product can end in: new = link * y + constant (PageRank), or new = link * y, and `restart` more in
@@ -171,14 +195,14 @@ class Backend {
 
   // Updates read y where `places` (of the matrix that made it) says.
 
-  /// The step of PageRank and HITS after the product (see RankUpdate); `score` is overwritten, `scale`
-  /// (1 / out-weight, 0 = dangling) tells which rows are dangling; empty: all 1. score * scale goes to
-  /// `next`, if that has a place for it, as by put_inputs.
+  /// The step of PageRank and HITS after the product (see RankUpdate); `score` is overwritten, the next
+  /// inputs (see RowScale; PageRank's are 1 / out-weight) go to `next`, if that has a place for them, as by
+  /// put_inputs.
   /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
   /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
   /// the next update may start before these sums are taken, but not the one after it.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
-                                  const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                                  const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                   RankChain<S>* chain = nullptr) = 0;
   /// RWR: `walk` is overwritten; `next` as in rank_update.
@@ -195,9 +219,11 @@ class Backend {
   /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
   /// sums. The bits are those of apply() and the update by itself.
   virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
-                                      const Buffer<S>& scale, const ExactScale& bound, bool squares,
+                                      const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
+  /// The largest 1 / |y| of numbers that are not 0; 0 where there is none.
+  virtual double largest_inverse(const Buffer<double>& y) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
   /// scale; the host waits for the first only. For one rank that has all of y.
   virtual NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,

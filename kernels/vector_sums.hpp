@@ -14,7 +14,8 @@ struct VectorSums {
   WideExactSum change_squares;  ///< sum (new - old)^2; only where squares were asked for
   double change_max = 0;
   ExactSum total;     ///< sum new (not of walk_update)
-  ExactSum dangling;  ///< sum new over rows whose scale is 0 (not of walk_update)
+  ExactSum dangling;  ///< sum new over rows whose scale is 0 (not of walk_update); of masses (RowScale),
+                      ///< sum new * mass
 };
 
 /// What norms of a vector are made of.

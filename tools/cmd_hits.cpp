@@ -19,6 +19,7 @@ class HitsCommand : public RankingCommand {
 
  private:
   HitsOptions hits_options(const Graph& graph, Session& session) const;
+  OperatorOptions product_options(const Graph& graph, Session& session);
   template <class S>
   HitsResult solve(Graph& graph, HitsOptions& options, Session& session);
 
@@ -70,12 +71,18 @@ HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) cons
   return options;
 }
 
+OperatorOptions HitsCommand::product_options(const Graph& graph, Session& session) {
+  OperatorOptions how = operator_options(graph, session);
+  how.for_updates = normalize_ == ScoreNorm::sum;  // other norms are looked up in the product first
+  return how;
+}
+
 template <class S>
 HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& session) {
   const auto backend = make_run_backend<S>(session);
   if (update_ == HitsUpdate::block) {
     auto block = session.timed("pack", [&] {
-      return SpmvOperator<S>::hits_block(graph, operator_options(graph, session), *backend, session.comm());
+      return SpmvOperator<S>::hits_block(graph, product_options(graph, session), *backend, session.comm());
     });
     release_edges(graph);
     describe<S>(session, {{"block", &block}});
@@ -83,7 +90,7 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
     return iterate<S>(session, {&block}, [&] { return hits_block(block, options); });
   }
   auto pair = session.timed("pack", [&] {
-    return SpmvOperator<S>::in_and_out_edges(graph, operator_options(graph, session), *backend,
+    return SpmvOperator<S>::in_and_out_edges(graph, product_options(graph, session), *backend,
                                              session.comm());
   });
   release_edges(graph);

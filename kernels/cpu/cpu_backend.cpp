@@ -76,7 +76,7 @@ class CpuBackend : public Backend<S> {
                     target.out->data());
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
-                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankChain<S>* chain) override {
     require_in_order(places);
@@ -86,9 +86,9 @@ class CpuBackend : public Backend<S> {
     }
     const RankUpdate now = chain == nullptr ? update : *chain->next.data();
     const VectorSums sums =
-        cpu::rank_update(now, y.data(), jump.empty() ? nullptr : jump.data(),
-                         scale.empty() ? nullptr : scale.data(), bound, squares, score.data(), score.size());
-    if (next.count > 0) put_inputs(score, scale.empty() ? nullptr : &scale, 1, next);
+        cpu::rank_update(now, y.data(), jump.empty() ? nullptr : jump.data(), scale.numbers(),
+                         scale.are_masses(), bound, squares, score.data(), score.size());
+    if (next.count > 0) put_inputs(score, scale.of_inputs(), 1, next);
     if (chain != nullptr)
       *chain->next.data() = chain->rule.template update_after<S>(now, sums.total, sums.dangling, bound);
     return PendingSums({sums});
@@ -105,6 +105,9 @@ class CpuBackend : public Backend<S> {
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::norm_sums(y.data(), y.size(), squares, bound);
+  }
+  double largest_inverse(const Buffer<double>& y) override {
+    return cpu::largest_inverse(y.data(), y.size());
   }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {

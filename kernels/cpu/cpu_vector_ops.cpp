@@ -97,7 +97,8 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       const ExactScale& bound, bool squares, S* score, std::uint64_t num_rows) {
+                       bool are_masses, const ExactScale& bound, bool squares, S* score,
+                       std::uint64_t num_rows) {
   return reduce_blocks(
       num_rows, kTermBlock, VectorSums{}, [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
         if (jump == nullptr) {
@@ -110,10 +111,12 @@ VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump,
           update_block(first, last, bound, squares, value, score, sums);
         }
         if (scale == nullptr) return;
-        double dangling[kTermBlock];
+        double terms[kTermBlock];
         for (std::uint64_t i = first; i < last; ++i)
-          dangling[i - first] = scale[i] == S{0} ? static_cast<double>(score[i]) : 0.0;
-        add_terms(bound, dangling, last - first, sums.dangling);
+          terms[i - first] =
+              static_cast<double>(score[i]) *
+              (are_masses ? static_cast<double>(scale[i]) : static_cast<double>(scale[i] == S{0}));
+        add_terms(bound, terms, last - first, sums.dangling);
       });
 }
 
@@ -161,12 +164,19 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
   return result;
 }
 
-#define TESSERA_INSTANTIATE(S)                                                                             \
-  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
-  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
-  template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, const ExactScale&, \
-                                  bool, S*, std::uint64_t);                                                \
-  template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
+double largest_inverse(const double* y, std::uint64_t size) {
+  return reduce_blocks(size, kTermBlock, 0.0, [&](std::uint64_t first, std::uint64_t last, double& largest) {
+    for (std::uint64_t i = first; i < last; ++i)
+      if (y[i] != 0) largest = std::max(largest, 1 / std::abs(y[i]));
+  });
+}
+
+#define TESSERA_INSTANTIATE(S)                                                                           \
+  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);            \
+  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);        \
+  template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,            \
+                                  const ExactScale&, bool, S*, std::uint64_t);                           \
+  template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>, \
                                                unsigned, const ExactScale&, bool, S*, std::uint64_t);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)

@@ -18,14 +18,16 @@ template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
-/// jump may be null, and scale: then no row is dangling.
+/// jump may be null, and scale: then no row is dangling. are_masses: see RowScale.
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       const ExactScale& bound, bool squares, S* score, std::uint64_t num_rows);
+                       bool are_masses, const ExactScale& bound, bool squares, S* score,
+                       std::uint64_t num_rows);
 template <class S>
 std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
                                     std::span<const VertexId> restart_rows, unsigned num_vectors,
                                     const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows);
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
+double largest_inverse(const double* y, std::uint64_t size);
 
 }  // namespace tessera::cpu

@@ -131,7 +131,7 @@ class CudaBackend : public Backend<S> {
                         num_vectors, target.out->data());
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
-                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankChain<S>* chain) override {
     const cuda::RankVectors<S> vectors =
@@ -159,7 +159,7 @@ class CudaBackend : public Backend<S> {
       steps->step_walks(x, {vectors, update.link, update.restart, update.bound, update.squares, box});
     });
   }
-  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
+  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const RowScale<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
                               const InputTarget<S>& next) override {
     const auto* ending = dynamic_cast<const cuda::EndsWithUpdates<S>*>(&matrix);
@@ -175,6 +175,11 @@ class CudaBackend : public Backend<S> {
     });
     const VectorSums sums = pending.take().front();
     return {sums.change_max, sums.total};
+  }
+  double largest_inverse(const Buffer<double>& y) override {
+    PendingSums pending =
+        send_sums(1, [&](const cuda::SumsOutbox& box) { cuda::largest_inverse(y.data(), y.size(), box); });
+    return pending.take().front().change_max;
   }
   NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                              const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,
@@ -239,7 +244,7 @@ class CudaBackend : public Backend<S> {
     return buffer == nullptr ? nullptr : buffer->data();
   }
   static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
-                                           const Buffer<S>& scale, Buffer<S>& score,
+                                           const RowScale<S>& scale, Buffer<S>& score,
                                            const InputTarget<S>& next, RankChain<S>* chain) {
     const S* before = score.data();
     if (chain != nullptr) {
@@ -248,7 +253,8 @@ class CudaBackend : public Backend<S> {
     }
     return {.y = y,
             .jump = jump.empty() ? nullptr : jump.data(),
-            .scale = scale.empty() ? nullptr : scale.data(),
+            .scale = scale.numbers(),
+            .are_masses = scale.are_masses(),
             .before = before,
             .score = score.data(),
             .num_rows = score.size(),

@@ -82,9 +82,9 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
       const S stored =
           before.first_message == kNoMessage ? store.score_without_links(row) : window[before.first_message];
       sums.add_rank(args.bound, kSquares, static_cast<double>(stored), static_cast<double>(before.score),
-                    before.scale == S{0});
+                    before.scale, v.are_masses);
       v.score[row] = stored;
-      if (row < v.num_out) v.out[before.slot] = stored * before.scale;
+      if (row < v.num_out) v.out[before.slot] = v.are_masses ? stored : stored * before.scale;
     }
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];

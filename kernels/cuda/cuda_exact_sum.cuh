@@ -45,11 +45,16 @@ struct ThreadSums {
     if (squares) change_squares.add(scale, size * size);
     change_max = fmax(change_max, size);
   }
-  /// A row's new score; rows that lead nowhere are dangling.
-  __device__ void add_rank(const ExactScale& scale, bool squares, double stored, double old, bool dangles) {
+  /// A row's new score, and its number of RowScale.
+  template <class S>
+  __device__ void add_rank(const ExactScale& scale, bool squares, double stored, double old, S number,
+                           bool is_mass) {
     add_change(scale, squares, stored - old);
     total.add(scale, stored);
-    if (dangles) dangling.add(scale, stored);
+    if (is_mass)
+      dangling.add(scale, stored * static_cast<double>(number));
+    else if (number == S{0})
+      dangling.add(scale, stored);
   }
   /// The words of DeviceSums of this thread, in their order.
   __device__ void to_words(const ExactScale& scale, Limb* words) const {

@@ -103,10 +103,10 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       double value = update.link * y[j];
       if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
       const S stored = static_cast<S>(value + update.constant);
-      sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old[j]),
-                    scale[j] == S{0});
+      sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old[j]), scale[j],
+                    v.are_masses);
       v.score[i] = stored;
-      if (i < v.num_out) v.out[place[j]] = stored * scale[j];
+      if (i < v.num_out) v.out[place[j]] = v.are_masses ? stored : stored * scale[j];
     }
   }
   reduce(sums, bound, box, [&](const DeviceSums& all) {
@@ -218,6 +218,16 @@ __global__ void __launch_bounds__(kThreads)
   reduce(sums, bound, box, [&](const DeviceSums& all) {
     if (factor != nullptr) *factor = factor_of(step, all, bound);
   });
+}
+
+__global__ void __launch_bounds__(kThreads)
+    inverse_kernel(const double* y, std::uint64_t size, ExactScale bound, SumsOutbox box) {
+  let_next_kernel_begin();
+  wait_for_kernels_before();
+  ThreadSums sums;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < size; i += index_step())
+    if (y[i] != 0) sums.change_max = fmax(sums.change_max, 1 / fabs(y[i]));
+  reduce(sums, bound, box, [](const DeviceSums&) {});
 }
 
 }  // namespace tessera::cuda

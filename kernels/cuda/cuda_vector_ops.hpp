@@ -35,13 +35,15 @@ struct ChainView {
 };
 
 /// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
-/// * scale[i] for i < num_out. jump, scale (then all 1), and with num_out = 0 out, may be null; without slots
-/// out is filled in order. chain and factor are of rank_update only; factor: what link is multiplied with, in
-/// device memory; null: 1; below 0: nothing is done, and no sums are sent.
+/// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
+/// = 0 out, may be null; without slots out is filled in order. chain and factor are of rank_update only;
+/// factor: what link is multiplied with, in device memory; null: 1; below 0: nothing is done, and no sums are
+/// sent.
 template <class S>
 struct RankVectors {
   ProductView y;
   const S *jump = nullptr, *scale = nullptr;
+  bool are_masses = false;
   const S* before = nullptr;
   S* score = nullptr;
   std::uint64_t num_rows = 0;
@@ -80,5 +82,7 @@ void walk_update(double continue_probability, double restart, const WalkVectors<
 /// possibly null, becomes 1 / norm, by `step` with its scale as bound; -1 where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const NormStep& step, double* factor, const SumsOutbox& box);
+/// The largest 1 / |y| of numbers that are not 0, to change_max.
+void largest_inverse(const double* y, std::uint64_t size, const SumsOutbox& box);
 
 }  // namespace tessera::cuda

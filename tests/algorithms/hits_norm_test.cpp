@@ -54,5 +54,40 @@ TEST(HitsNorm, OfZerosIsZeroAndOfWhatCannotBeSquaredAnError) {
   }
 }
 
+TEST(HitsNorm, ColumnSumsAreThoseOfTheTransposedMatrix) {
+  const Graph graph = graph_of({4, {{0, 1, 3}, {0, 2, 4}, {3, 2, 0.5}}}, true);
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<double>("cpu");
+  auto op = SpmvOperator<double>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+  Buffer<double> x = op.make_x(), y = op.make_y();
+  const ColumnSums<double> columns = column_sums(op, x, y);
+  EXPECT_EQ(columns.unit, 8);  // above 4.5
+  const double in_weights[] = {0, 3, 4.5, 0};
+  ASSERT_EQ(columns.sums.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(columns.sums[i] * 8, in_weights[op.local_rows()[i]]) << i;
+}
+
+TEST(HitsNorm, ColumnSumsOutsideOfWhatIsExactAreNotUsed) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<double>("cpu");
+  for (const auto& [weight, is_known] : {std::pair(0x1p-32, true), std::pair(0x1p-33, false),
+                                         std::pair(0x1p32, true), std::pair(0x1p33, false)}) {
+    const Graph graph = graph_of({4, {{0, 1, 1}, {0, 2, weight}}}, true);
+    auto op = SpmvOperator<double>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+    Buffer<double> x = op.make_x(), y = op.make_y();
+    EXPECT_EQ(column_sums(op, x, y).are_known(), is_known) << weight;
+  }
+  for (const double weight : {1e-151, 1e150}) {
+    const Graph graph = graph_of({2, {{0, 1, weight}}}, true);
+    auto op = SpmvOperator<double>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+    Buffer<double> x = op.make_x(), y = op.make_y();
+    EXPECT_FALSE(column_sums(op, x, y).are_known()) << weight;
+  }
+  const Graph without_edges = graph_of({2, {}}, false);
+  auto op = SpmvOperator<double>::in_edges(without_edges, {.kernel = KernelKind::csr}, *backend, *comm);
+  Buffer<double> x = op.make_x(), y = op.make_y();
+  EXPECT_FALSE(column_sums(op, x, y).are_known());
+}
+
 }  // namespace
 }  // namespace tessera::test

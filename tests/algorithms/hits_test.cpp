@@ -60,6 +60,19 @@ TEST(Hits, FollowsTheFormulaStepByStep) {
   }
 }
 
+TEST(Hits, FollowsTheFormulaWhereWeightsDifferByMuch) {
+  OracleGraph oracle = random_oracle_graph(12, 45, 250, true);
+  for (std::size_t i = 0; i < oracle.edges.size(); i += 5) oracle.edges[i].weight *= 1e-14;
+  oracle.edges.push_back({0, 1, 1e13});
+  const Graph graph = graph_of(oracle, true);
+  for (const int count : {1, 2, 7}) {
+    const OracleHits expected = oracle_hits(oracle, count);
+    const HitsResult result = run_hits(graph, options_with(steps(count)));
+    EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-14);
+    EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-14);
+  }
+}
+
 TEST(Hits, ConvergesToTheMatchingPair) {
   for (const bool weighted : {false, true})
     for (unsigned seed = 20; seed < 24; ++seed) {
@@ -134,6 +147,17 @@ TEST(Hits, WithoutEdgesAllScoresAreZero) {
   EXPECT_EQ(result.hub, std::vector<double>(4, 0.0));
   EXPECT_TRUE(result.report.converged);
   EXPECT_TRUE(run_hits(graph_of({0, {}}, false), options_with(until(1e-9))).hub.empty());
+}
+
+TEST(Hits, AStartWithoutLinksLeavesZeros) {
+  const Graph graph = graph_of({4, {{0, 1, 1}, {2, 1, 1}}}, false);
+  HitsOptions options = options_with(steps(3));
+  options.start_hubs = {0, 1, 0, 1};
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult result = run_hits(graph, options, {}, update);
+    if (update == HitsUpdate::alternating) EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
+    for (const double score : result.hub) EXPECT_TRUE(std::isfinite(score));
+  }
 }
 
 TEST(Hits, AWarmStartFromTheAnswerTakesOneStep) {

@@ -171,10 +171,13 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
       });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
+      auto next = this->put(backend, std::vector<S>(n, S{-3}));
       const PlacedRows placed(backend, y, 1);
+      const auto masses = this->put(backend, scale);
       auto pending =
-          backend.rank_update({.link = 0.7}, placed.y, placed.places, {}, {}, bound, true, updated, {});
-      return std::pair(limbs(pending.take().front()), this->get(backend, updated));
+          backend.rank_update({.link = 0.7}, placed.y, placed.places, {}, RowScale<S>::masses(masses), bound,
+                              true, updated, {&next, nullptr, n - n / 5});
+      return std::tuple(limbs(pending.take().front()), this->get(backend, updated), this->get(backend, next));
     });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
@@ -187,8 +190,9 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
       const auto on_backend = this->put(backend, scale0);
       const NormSums plain = backend.norm_sums(on_backend, false, bound),
                      squares = backend.norm_sums(on_backend, true, bound);
-      return std::tuple(plain.largest, squares.largest, plain.sum.limbs[0], plain.sum.limbs[1],
-                        plain.sum.limbs[2], squares.sum.limbs[0], squares.sum.limbs[1], squares.sum.limbs[2]);
+      return std::tuple(backend.largest_inverse(on_backend), plain.largest, squares.largest,
+                        plain.sum.limbs[0], plain.sum.limbs[1], plain.sum.limbs[2], squares.sum.limbs[0],
+                        squares.sum.limbs[1], squares.sum.limbs[2]);
     });
   }
 }

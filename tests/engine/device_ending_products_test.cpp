@@ -12,6 +12,7 @@ class DeviceEndingProducts : public DeviceBackend<S> {
     EndingUpdate update;
     bool squares, scaled;
     std::uint64_t num_rows;
+    bool of_masses = false;
   };
   /// On the CPU a product and an update; on a device both at once.
   void expect_the_bits_of_the_cpu(const RandomMatrix& a, std::uint32_t tile_columns,
@@ -30,7 +31,8 @@ class DeviceEndingProducts : public DeviceBackend<S> {
       auto x = this->put(backend, random_x<S>(columns, 1));
       auto score = this->put(backend, random_values<S>(n, 4));
       const auto places = this->put(backend, slots);
-      const auto scales = how.scaled ? this->put(backend, scale) : Buffer<S>();
+      const auto numbers = how.scaled ? this->put(backend, scale) : Buffer<S>();
+      const RowScale<S> scales = how.of_masses ? RowScale<S>::masses(numbers) : numbers;
       const InputTarget<S> target{&x, how.scaled ? &places : nullptr, num_out};
       const ExactScale bound(64.0);
       std::vector<VectorSums> sums;
@@ -80,6 +82,8 @@ TYPED_TEST(DeviceEndingProducts, HaveTheBitsOfTheCpu) {
     this->expect_the_bits_of_the_cpu(a, 512, 1000,
                                      {{.link = 0.01, .restart = 0.1, .restart_row = row}, false, true, n});
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({0, 3}, 5), 8, 100, {rank, false, true, 2});
+  for (const bool squares : {false, true})
+    this->expect_the_bits_of_the_cpu(a, 512, 1000, {{.link = 0.011}, squares, true, n - 1000, true});
 }
 
 /// More bins than blocks, so that blocks go from one to the next. Not under the sanitizers: minutes.

@@ -63,8 +63,9 @@ TYPED_TEST(CpuVectorOps, RankUpdateIsTheFormula) {
       for (const int threads : {1, 2, 5}) {
         omp_set_num_threads(threads);
         std::vector<S> score = before;
-        const VectorSums sums = cpu::rank_update(update, y.data(), with_jump ? jump.data() : nullptr,
-                                                 scale.data(), this->scale_, with_jump, score.data(), n);
+        const VectorSums sums =
+            cpu::rank_update(update, y.data(), with_jump ? jump.data() : nullptr, scale.data(), false,
+                             this->scale_, with_jump, score.data(), n);
         EXPECT_EQ(score, expected);
         expect_sums(sums, plain, this->scale_, with_jump);
         EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
@@ -78,6 +79,27 @@ TYPED_TEST(CpuVectorOps, RankUpdateIsTheFormula) {
     }
 }
 
+TYPED_TEST(CpuVectorOps, RankUpdateAddsUpScoresByTheirMasses) {
+  using S = TypeParam;
+  const std::size_t n = 3000;
+  const auto y = random_values<double>(n, 1);
+  const auto before = random_values<S>(n, 2), masses = random_values<S>(n, 3);
+  PlainSums plain;
+  long double weighed = 0;
+  std::vector<S> expected(n), score = before;
+  for (std::size_t i = 0; i < n; ++i) {
+    expected[i] = static_cast<S>(0.3 * y[i]);
+    plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), false);
+    weighed += static_cast<long double>(expected[i]) * static_cast<long double>(masses[i]);
+  }
+  const VectorSums sums = cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, masses.data(), true,
+                                              this->scale_, true, score.data(), n);
+  EXPECT_EQ(score, expected);
+  expect_sums(sums, plain, this->scale_, true);
+  EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
+  EXPECT_NEAR(this->scale_.value(sums.dangling), static_cast<double>(weighed), 1e-11);
+}
+
 TYPED_TEST(CpuVectorOps, RankUpdateWithoutScaleHasNoDanglingRows) {
   using S = TypeParam;
   const std::size_t n = 3000;
@@ -89,8 +111,8 @@ TYPED_TEST(CpuVectorOps, RankUpdateWithoutScaleHasNoDanglingRows) {
     expected[i] = static_cast<S>(0.3 * y[i]);
     plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), false);
   }
-  const VectorSums sums =
-      cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, nullptr, this->scale_, true, score.data(), n);
+  const VectorSums sums = cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, nullptr, false, this->scale_,
+                                              true, score.data(), n);
   EXPECT_EQ(score, expected);
   expect_sums(sums, plain, this->scale_, true);
   EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
@@ -143,6 +165,14 @@ TYPED_TEST(CpuVectorOps, ReductionsOfAVector) {
     EXPECT_NEAR(this->scale_.value(squared.sum), static_cast<double>(squares), 1e-12);
     EXPECT_EQ(cpu::norm_sums(y.data(), n, false, ExactScale(largest / 4)).sum, ExactSum());
   }
+}
+
+TYPED_TEST(CpuVectorOps, LargestInverseLeavesZerosOut) {
+  std::vector<double> y(3000, 0.0);
+  EXPECT_EQ(cpu::largest_inverse(y.data(), y.size()), 0);
+  y[2999] = -0.25;
+  y[17] = 4;
+  EXPECT_EQ(cpu::largest_inverse(y.data(), y.size()), 4);
 }
 
 TYPED_TEST(CpuVectorOps, MovesTouchTheirTargetsOnly) {

@@ -201,7 +201,7 @@ class LinkedBackend : public Backend<S> {
     cpu_->put_inputs(vector, scale, k, target);
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
-                          const Buffer<S>& jump, const Buffer<S>& scale, const ExactScale& bound,
+                          const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankChain<S>* chain) override {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
@@ -231,7 +231,7 @@ class LinkedBackend : public Backend<S> {
       if (inputs[i] != S{0} || x[i] != S{0}) (*next.out)[i] = inputs[i];
     return sums;
   }
-  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const Buffer<S>& scale,
+  PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update, const RowScale<S>& scale,
                               const ExactScale& bound, bool squares, Buffer<S>& score,
                               const InputTarget<S>& next) override {
     ++num_ended;
@@ -247,6 +247,7 @@ class LinkedBackend : public Backend<S> {
     ++num_norms;
     return cpu_->norm_sums(y, squares, bound);
   }
+  double largest_inverse(const Buffer<double>& y) override { return cpu_->largest_inverse(y); }
   NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                              const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,
                              const InputTarget<S>& next) override {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "engine/graph_builder.hpp"
+#include "engine/region_failure.hpp"
 #include "kernels/base/exact_sum.hpp"
 #include "partition/run_together.hpp"
 
@@ -24,11 +25,17 @@ std::vector<T> sum_by_source(const Graph& graph, Add add) {
   const std::uint64_t paying = graph.col_indices.size() / (2 * graph.num_vertices + 1);
   const int parts = static_cast<int>(
       std::clamp<std::uint64_t>(paying, 1, static_cast<std::uint64_t>(std::max(1, omp_get_max_threads()))));
-  std::vector<std::vector<T>> sums(parts, std::vector<T>(graph.num_vertices));
+  std::vector<std::vector<T>> sums(parts);
+  RegionFailure failure;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
   for (int part = 0; part < parts; ++part)
-    for (std::int64_t e = num_edges * part / parts; e < num_edges * (part + 1) / parts; ++e)
-      add(sums[part][graph.col_indices[e]], e);
+    failure.guard([&] {
+      std::vector<T> own(graph.num_vertices);  // zeroed, and its pages found, by all threads at once
+      for (std::int64_t e = num_edges * part / parts; e < num_edges * (part + 1) / parts; ++e)
+        add(own[graph.col_indices[e]], e);
+      sums[part] = std::move(own);
+    });
+  failure.rethrow();
   const auto num_vertices = static_cast<std::int64_t>(graph.num_vertices);
 #pragma omp parallel for
   for (std::int64_t v = 0; v < num_vertices; ++v)
@@ -118,10 +125,14 @@ bool is_symmetric(const Graph& graph, Communicator& comm) {
 
 std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
   const auto boundaries = block_boundaries(graph.num_vertices, comm.size());
-  std::vector<std::uint64_t> counts, mine(graph.num_local_rows), all(graph.num_vertices);
+  std::vector<std::uint64_t> counts, mine(graph.num_local_rows);
   for (int r = 0; r < comm.size(); ++r) counts.push_back(boundaries[r + 1] - boundaries[r]);
-  for (std::uint64_t row = 0; row < mine.size(); ++row)
+  const auto num_rows = static_cast<std::int64_t>(mine.size());
+#pragma omp parallel for
+  for (std::int64_t row = 0; row < num_rows; ++row)
     mine[row] = graph.row_offsets[row + 1] - graph.row_offsets[row];
+  if (comm.size() == 1) return mine;
+  std::vector<std::uint64_t> all(graph.num_vertices);
   all_gather(comm, std::span<const std::uint64_t>(mine), std::span(all), counts);
   return all;
 }

@@ -153,6 +153,16 @@ void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryS
   });
 }
 
+bool pays_to_pack_on_device(const Graph& graph, const SpmvPlan& plan, MemoryShape shape, Precision precision,
+                            std::uint64_t free_bytes, Communicator& comm) {
+  shape.packs_on_device = true;
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const bool has_room = plan_device_memory(graph, plan, shape, precision, ranks).bytes() <= free_bytes / 2;
+  const bool all_have_room = all_max(comm, std::uint64_t{!has_room}) == 0;
+  return all_have_room && plan.kernel == KernelKind::tile_messages &&
+         graph.num_edges >= kEdgesWorthDevicePacking;
+}
+
 nlohmann::ordered_json memory_json(const DeviceMemoryPlan& plan) {
   return {{"matrix_bytes", plan.matrix_bytes},
           {"packing_bytes", plan.packing_bytes},

@@ -49,6 +49,13 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
 void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                          Precision precision, std::uint64_t free_bytes, Communicator& comm);
 
+/// From so many edges on a GPU packs sooner than the host; measured from a million on (docs/benchmarks.md).
+inline constexpr std::uint64_t kEdgesWorthDevicePacking = std::uint64_t{1} << 20;
+/// Whether matrices of `shape` are best packed on the GPU: it is worth it, and takes no more than half of the
+/// memory that is free on every rank's. Collective; same on every rank.
+bool pays_to_pack_on_device(const Graph& graph, const SpmvPlan& plan, MemoryShape shape, Precision precision,
+                            std::uint64_t free_bytes, Communicator& comm);
+
 nlohmann::ordered_json memory_json(const MemoryPlan& plan);
 nlohmann::ordered_json memory_json(const DeviceMemoryPlan& plan);
 

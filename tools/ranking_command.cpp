@@ -71,11 +71,14 @@ void RankingCommand::add_device_options() {
       "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
       "through the host (mpi); auto takes nccl where it is built in; nccl is refused where the CPU computes "
       "(in an options file: a warning)");
-  options_.choice<bool>(
-      "pack", pack_on_device_, {{"host", false}, {"device", true}},
-      "where tile-messages are packed for a GPU; the bytes are the same, device: with less of the host's "
-      "memory and about three times the matrix on the GPU; device is refused where the CPU computes (in an "
-      "options file: a warning)");
+  options_.choice<PackPlace>(
+      "pack", pack_,
+      {{"auto", PackPlace::automatic}, {"host", PackPlace::host}, {"device", PackPlace::device}},
+      "where tile-messages are packed for a GPU; the bytes are the same, device: sooner, with less of the "
+      "host's memory and about three times the matrix on the GPU; auto takes it from a million "
+      "edges on, where the GPU has that memory; device is refused where the CPU computes (in an options "
+      "file: a "
+      "warning)");
   // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
   options_.add({.name = "deterministic",
                 .help = "always yes: the same bits on any number of threads, processes and GPUs and in every "
@@ -124,10 +127,10 @@ void RankingCommand::check_request_of_gpu(const std::string& name, const std::st
 void RankingCommand::choose_backend(Communicator& comm) {
   const std::string asked = backend_;
   backend_ = backend_for(asked, comm);
-  const bool asks_gpu = exchange_ == ExchangeKind::nccl || pack_on_device_;
+  const bool asks_gpu = exchange_ == ExchangeKind::nccl || pack_ == PackPlace::device;
   if (!asks_gpu || !make_backend<float>(backend_)->memory_is_host()) return;
   if (exchange_ == ExchangeKind::nccl) check_request_of_gpu("exchange", asked, "auto");
-  if (pack_on_device_) check_request_of_gpu("pack", asked, "host");
+  if (pack_ == PackPlace::device) check_request_of_gpu("pack", asked, "auto");
 }
 
 Graph RankingCommand::load(Session& session) {
@@ -146,7 +149,7 @@ std::shared_ptr<const GraphDegrees> RankingCommand::degrees(const Graph& graph, 
 OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& session) {
   return {.kernel = kernel_,
           .table = load_tables(backend_, session.comm()),
-          .pack_on_device = pack_on_device_,
+          .pack_on_device = packs_on_device_,
           .order = order_,
           .num_vectors = num_vectors_,
           .plan = plan_,
@@ -154,8 +157,8 @@ OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& se
 }
 
 void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
-  shape.packs_on_device = pack_on_device_;
   const auto device = device_plan(graph, session.comm());
+  choose_pack_place(graph, device, shape, session.comm());
   const MemoryPlan plan =
       plan_memory(graph, shape, precision_, session.comm(), device ? &device->plan : nullptr);
   session.report()["memory_plan"] = memory_json(plan);
@@ -185,6 +188,15 @@ std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Grap
   });
 }
 
+void RankingCommand::choose_pack_place(const Graph& graph, const std::optional<DevicePlan>& device,
+                                       MemoryShape& shape, Communicator& comm) {
+  packs_on_device_ = pack_ == PackPlace::device;
+  if (pack_ == PackPlace::automatic && device)
+    packs_on_device_ =
+        pays_to_pack_on_device(graph, device->plan, shape, precision_, device->free_bytes, comm);
+  shape.packs_on_device = packs_on_device_;
+}
+
 SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) {
   const auto counted = degrees(graph, comm);
   return plan_for_graph(graph, kernel_, order_, counted->in, counted->out, limits,
@@ -192,9 +204,9 @@ SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limit
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, MemoryShape shape) {
-  shape.packs_on_device = pack_on_device_;
   Communicator& comm = session.comm();
   const auto device = device_plan(graph, comm);
+  choose_pack_place(graph, device, shape, comm);
   const MemoryPlan memory = plan_memory(graph, shape, precision_, comm, device ? &device->plan : nullptr);
   const SpmvPlan plan = device ? device->plan : with_precision(precision_, [&](auto zero) {
     return spmv_plan(graph, make_backend<decltype(zero)>(backend_)->tiling_limits(), comm);

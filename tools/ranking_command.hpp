@@ -27,6 +27,7 @@ struct StepCosts {
 };
 
 enum class ExchangeKind { automatic, nccl, mpi };
+enum class PackPlace { automatic, host, device };
 
 class RankingCommand : public Command {
  protected:
@@ -93,7 +94,8 @@ class RankingCommand : public Command {
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
-  bool pack_on_device_ = false;
+  PackPlace pack_ = PackPlace::automatic;
+  bool packs_on_device_ = false;  // known once memory is planned
   StopRule stop_;
   std::string output_;
   std::optional<std::uint64_t> top_;
@@ -104,6 +106,9 @@ class RankingCommand : public Command {
   void add_device_options();
   /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
+  /// Sets packs_on_device_; the same on all ranks.
+  void choose_pack_place(const Graph& graph, const std::optional<DevicePlan>& device, MemoryShape& shape,
+                         Communicator& comm);
   /// Option `name` asks for a GPU where there is none. Given for this run it is an error; an options file may
   /// serve machines with and without GPUs, so there a warning.
   void check_request_of_gpu(const std::string& name, const std::string& asked_backend,

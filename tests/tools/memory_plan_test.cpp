@@ -135,6 +135,25 @@ std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes,
   return "";
 }
 
+TEST(PaysToPackOnDevice, WhereEdgesAreManyAndEveryGpuHasRoom) {
+  const std::uint64_t enough = 2 * plan_of({.packs_on_device = true}).bytes();
+  const auto pays = [&](std::uint64_t num_edges, KernelKind kernel, std::uint64_t free_bytes,
+                        Communicator& comm) {
+    return pays_to_pack_on_device(graph_of(1'000'000, num_edges), spmv_plan(kernel), {}, Precision::f32,
+                                  free_bytes, comm);
+  };
+  const auto alone = make_single_rank();
+  EXPECT_TRUE(pays(16'000'000, KernelKind::tile_messages, enough, *alone));
+  EXPECT_FALSE(pays(16'000'000, KernelKind::tile_messages, enough - 1, *alone));
+  EXPECT_FALSE(pays(16'000'000, KernelKind::csr, enough, *alone));
+  EXPECT_TRUE(pays(kEdgesWorthDevicePacking, KernelKind::tile_messages, enough, *alone));
+  EXPECT_FALSE(pays(kEdgesWorthDevicePacking - 1, KernelKind::tile_messages, enough, *alone));
+  test::run_ranks(3, [&](Communicator& comm) {
+    EXPECT_TRUE(pays(16'000'000, KernelKind::tile_messages, enough, comm));
+    EXPECT_FALSE(pays(16'000'000, KernelKind::tile_messages, comm.rank() == 1 ? 1000 : enough, comm));
+  });
+}
+
 TEST(CheckDeviceMemory, SaysWhatIsNeededAndHowManyGpusWouldDo) {
   const std::uint64_t needed = plan_of({}).bytes();
   EXPECT_EQ(complaint({}, needed), "");

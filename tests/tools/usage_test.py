@@ -111,14 +111,14 @@ class WrongOptionTest(ProgramTest):
     def test_a_cpu_refuses_what_is_asked_of_gpus(self):
         for backend, env in (("cpu", {}), ("auto", {"CUDA_VISIBLE_DEVICES": ""})):
             for command in (["pagerank"], ["hits"], ["rwr", "--query", "a"]):
-                for option, value, remedy in (("exchange", "nccl", "auto"), ("pack", "device", "host")):
+                for option, value, remedy in (("exchange", "nccl", "auto"), ("pack", "device", "auto")):
                     # Before the graph is read, and so before it is missed.
                     self.refuse(2, *command, "none", "--backend", backend, f"--{option}", value, env=env,
                                 err=rf"--{option} {value}: expected a GPU that computes, found the CPU "
                                     rf"\(--backend {backend}\); use --{option} {remedy}\n")
 
     def test_a_cpu_takes_what_asks_nothing_of_gpus(self):
-        for words in (["--exchange", "auto"], ["--exchange", "mpi"], ["--pack", "host"]):
+        for words in (["--exchange", "auto"], ["--exchange", "mpi"], ["--pack", "host"], ["--pack", "auto"]):
             self.assertNotIn("warning", self.expect(0, "pagerank", "g", "--backend", "cpu", *words).err)
 
     def test_unknown_suffixes_name_the_known_ones(self):

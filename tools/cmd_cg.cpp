@@ -155,7 +155,11 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
   const std::string better = better_format(matrix, !backend->memory_is_host());
   std::optional<OverlappedProduct<S>> product;
   session.timed("pack", [&] {
-    product.emplace(matrix.view(), first_, better, *backend);
+    try {
+      product.emplace(matrix.view(), first_, better, *backend);
+    } catch (const OptionError& error) {
+      throw OptionError(fmt::format("--first: {}; name another", error.what()));
+    }
     if (no_overlap_) product->finish_preparing();
   });
   StepTimes times;

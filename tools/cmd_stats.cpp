@@ -110,8 +110,9 @@ std::string StatsCommand::tiling_text(const Graph& graph, Session& session) cons
   const std::string name = backend_for("auto", session.comm());
   const auto backend = make_backend<S>(name);
   const auto op = session.timed("pack", [&] {
-    return SpmvOperator<S>::in_edges(graph, {.table = load_tables(name, session.comm())}, *backend,
-                                     session.comm());
+    const OperatorOptions how{.table = load_tables(name, session.comm())};
+    return naming_graph(graph_,
+                        [&] { return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm()); });
   });
   const SpmvPlan& plan = op.plan();
   const OperatorStats& stats = op.stats();

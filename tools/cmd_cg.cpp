@@ -240,7 +240,7 @@ int CgCommand::run(Session& session) {
   session.report()["matrix"] = {{"rows", matrix.num_rows}, {"nonzeros", matrix.num_nonzeros()}};
   // Two formats on the host, beside the matrix, and vectors.
   check_memory(checked_add(checked_mul(32, matrix.num_nonzeros()), checked_mul(80, matrix.num_rows)),
-               "solving", session.comm());
+               "solving", "a machine with more memory or a smaller matrix", session.comm());
   const std::vector<double> b = right_side_.empty() ? std::vector<double>(matrix.num_rows, 1.0)
                                                     : read_numbers(right_side_, matrix.num_rows);
   const CgResult result = with_precision(precision_, [&](auto zero) {

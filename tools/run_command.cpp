@@ -19,6 +19,7 @@
 #include "tools/option_parser.hpp"
 #include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/terminal.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
 
@@ -107,6 +108,7 @@ int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
   start_log(LogLevel::normal, comm.is_root());
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (comm.is_root()) tell_end_by_signal(is_terminal(STDERR_FILENO));
   if (first == "--version" || first == "version") {
     refuse_more_arguments(first, rest, 0);
     return print_on_root(version_text(), comm), kExitFine;
@@ -128,6 +130,7 @@ int report_error(const std::string& message, int exit_code, double wait_seconds,
     std::thread([message, exit_code, wait_seconds, rank = comm.rank()] {
       std::this_thread::sleep_for(std::chrono::duration<double>(wait_seconds));
       if (rank != 0) log_error_of_rank(rank, message);
+  end_is_told();
       _exit(exit_code);
     }).detach();
   }

@@ -30,8 +30,8 @@ struct ProductForm {
 /// host.
 std::vector<ProductForm> product_forms(bool on_device);
 
-/// Columns ascend in every row. Throws OptionError for an unknown name, ResourceError when the form would be
-/// too large.
+/// Columns ascend in every row. Throws OptionError for an unknown name and for a matrix that does not suit
+/// the form, ResourceError when the form would be too large.
 template <class S>
 std::unique_ptr<MatrixProduct<S>> make_product(const std::string& name, const CsrView<double>& matrix,
                                                Backend<S>& backend);

@@ -15,8 +15,8 @@ template <class S>
 class OverlappedProduct {
  public:
   /// Names of formats of the registry. `better` is prepared from now on; empty: there is no other. `matrix`
-  /// must stay as long as this. Throws OptionError for unknown names, ResourceError when the first does not
-  /// fit; when the better one does not, the first stays.
+  /// must stay as long as this. Throws OptionError for unknown names and where the matrix does not suit the
+  /// first, ResourceError when that would be too large; where it is the better one, the first stays.
   OverlappedProduct(const CsrView<double>& matrix, const std::string& first, const std::string& better,
                     Backend<S>& backend);
   /// Waits for the thread.

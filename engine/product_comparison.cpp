@@ -26,7 +26,7 @@ std::vector<double> test_vector(std::uint64_t size) {
   return x;
 }
 
-/// Null, and `refusal` says why, where the form would be too large.
+/// Null, and `refusal` says why, where the matrix does not suit the form or the form would be too large.
 template <class S>
 std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const ProductFactory<S>& make,
                                         Backend<S>& backend) {
@@ -36,6 +36,9 @@ std::unique_ptr<MatrixProduct<S>> build(ProductMeasurement& result, const Produc
     backend.synchronize();
     result.build_seconds = seconds_since(start);
     return product;
+  } catch (const OptionError& error) {
+    result.refusal = error.what();
+    result.refused_as = error.category();
   } catch (const ResourceError& error) {
     result.refusal = error.what();
   } catch (const std::bad_alloc&) {

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "engine/matrix_product.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 
 struct ProductMeasurement {
   std::string name;
-  std::string refusal;  ///< why the form was not built; then nothing below holds
+  std::string refusal;  ///< why the form was not built; then nothing below holds but refused_as
+  ErrorCategory refused_as = ErrorCategory::resource;  ///< or usage: the matrix does not suit the form
   double build_seconds = 0;
   double median_seconds = 0, smallest_seconds = 0, largest_seconds = 0;  ///< of one product
   std::size_t num_timed = 0;                                             ///< products
@@ -23,7 +25,8 @@ struct ProductMeasurement {
   bool is_right() const { return largest_error <= 1; }
 };
 
-/// Makes the product of this name; throws ResourceError when it would be too large.
+/// Makes the product of this name; throws OptionError when the matrix does not suit it, ResourceError when it
+/// would be too large.
 template <class S>
 using ProductFactory = std::function<std::unique_ptr<MatrixProduct<S>>(const std::string& name)>;
 

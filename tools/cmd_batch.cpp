@@ -84,7 +84,7 @@ int BatchCommand::run(Session& session) {
   const std::uint64_t one =
       checked_add(checked_add(checked_mul(40, num_nonzeros), checked_mul(128, num_rows)),
                   checked_add(checked_mul(40, num_cols), checked_mul(1024, matrices.size())));
-  check_memory(checked_mul(copies_, one), "comparing", session.comm());
+  check_memory(checked_mul(copies_, one), "comparing", "fewer --copies or smaller matrices", session.comm());
   const std::vector<CsrView<double>> views = repeated_views(matrices, copies_);
   const SparseMatrix all = block_diagonal(views);
   session.report()["batch"] = {{"matrices", views.size()},

@@ -155,7 +155,11 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
   const std::string better = better_format(matrix, !backend->memory_is_host());
   std::optional<OverlappedProduct<S>> product;
   session.timed("pack", [&] {
-    product.emplace(matrix.view(), first_, better, *backend);
+    try {
+      product.emplace(matrix.view(), first_, better, *backend);
+    } catch (const OptionError& error) {
+      throw OptionError(fmt::format("--first: {}; name another", error.what()));
+    }
     if (no_overlap_) product->finish_preparing();
   });
   StepTimes times;
@@ -236,7 +240,7 @@ int CgCommand::run(Session& session) {
   session.report()["matrix"] = {{"rows", matrix.num_rows}, {"nonzeros", matrix.num_nonzeros()}};
   // Two formats on the host, beside the matrix, and vectors.
   check_memory(checked_add(checked_mul(32, matrix.num_nonzeros()), checked_mul(80, matrix.num_rows)),
-               "solving", session.comm());
+               "solving", "a machine with more memory or a smaller matrix", session.comm());
   const std::vector<double> b = right_side_.empty() ? std::vector<double>(matrix.num_rows, 1.0)
                                                     : read_numbers(right_side_, matrix.num_rows);
   const CgResult result = with_precision(precision_, [&](auto zero) {

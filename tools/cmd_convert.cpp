@@ -23,7 +23,9 @@ ConvertCommand::ConvertCommand()
     : Command("convert",
               "Writes a graph as the binary cache (.tsr), an edge list (.tsv .txt .el .csv) or Matrix Market "
               "(.mtx).\n"
-              "Labels and weights are kept; the rules for duplicates, self-loops and direction are applied.",
+              "Labels and weights are kept; the rules for duplicates, self-loops and direction are applied.\n"
+              "Nodes without edges stay in .tsr and .mtx; for an edge list, which would lose them, "
+              "the graph is refused.",
               {"tessera convert links.txt.gz links.tsr", "tessera convert links.tsr links.csv"}) {
   add_graph_options(options_, graph_);
   options_.positional("out", out_, "file to write").placeholder = "OUT";

@@ -90,7 +90,8 @@ int GenerateCommand::run(Session& session) {
   GeneratorOptions options = generator_;
   options.kind = kind_ == "rmat" ? GeneratorKind::rmat : GeneratorKind::uniform;
   options.scramble_ids = !keep_ids_;
-  check_memory(generating_bytes(options, graph_.undirected, session.comm()), "generating", session.comm());
+  check_memory(generating_bytes(options, graph_.undirected, session.comm()), "generating",
+               "more machines, a smaller --scale or --edge-factor", session.comm());
   session.progress().phase("generating");
   ParsedEdges edges = session.timed("generate", [&] { return generate_edges(options, session.comm()); });
   edges.undirected = graph_.undirected;

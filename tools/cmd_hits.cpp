@@ -82,7 +82,9 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
   const auto backend = make_run_backend<S>(session);
   if (update_ == HitsUpdate::block) {
     auto block = session.timed("pack", [&] {
-      return SpmvOperator<S>::hits_block(graph, product_options(graph, session), *backend, session.comm());
+      const OperatorOptions how = product_options(graph, session);
+      return naming_graph(graph_,
+                          [&] { return SpmvOperator<S>::hits_block(graph, how, *backend, session.comm()); });
     });
     release_edges(graph);
     describe<S>(session, {{"block", &block}});
@@ -90,8 +92,9 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
     return iterate<S>(session, {&block}, [&] { return hits_block(block, options); });
   }
   auto pair = session.timed("pack", [&] {
-    return SpmvOperator<S>::in_and_out_edges(graph, product_options(graph, session), *backend,
-                                             session.comm());
+    const OperatorOptions how = product_options(graph, session);
+    return naming_graph(
+        graph_, [&] { return SpmvOperator<S>::in_and_out_edges(graph, how, *backend, session.comm()); });
   });
   release_edges(graph);
   describe<S>(session, {{"in_edges", &pair.first}, {"out_edges", &pair.second}});

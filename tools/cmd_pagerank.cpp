@@ -104,7 +104,8 @@ int PageRankCommand::run(Session& session) {
       OperatorOptions how = operator_options(graph, session);
       weights = out_weights(graph, session.comm(), how.degrees.get());
       how.for_updates = options.personalization.empty();  // with one products do not end in updates
-      return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm());
+      return naming_graph(graph_,
+                          [&] { return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm()); });
     });
     release_edges(graph);
     describe<S>(session, {{"in_edges", &op}});

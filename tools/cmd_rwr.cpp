@@ -93,7 +93,8 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
   auto op = session.timed("pack", [&] {
     const OperatorOptions how = operator_options(graph, session);
     weights = out_weights(graph, session.comm(), how.degrees.get());
-    return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm());
+    return naming_graph(graph_,
+                        [&] { return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm()); });
   });
   release_edges(graph);
   describe<S>(session, {{"in_edges", &op}});

@@ -79,7 +79,7 @@ int SpmvCommand::run(Session& session) {
                                 {"pattern", matrix.pattern}};
   // A padded format is built beside the matrix.
   check_memory(checked_add(checked_mul(48, matrix.num_nonzeros()), checked_mul(64, matrix.num_rows)),
-               "comparing", session.comm());
+               "comparing", "a machine with more memory or a smaller matrix", session.comm());
   const CsrView<double> view = matrix.product_view();
   return compare(
       session, matrix, input_name(matrix_),

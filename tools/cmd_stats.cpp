@@ -106,12 +106,14 @@ std::string milliseconds(const nlohmann::ordered_json& seconds) {
 /// Packs the matrix as pagerank would, to know tiles and padding.
 template <class S>
 std::string StatsCommand::tiling_text(const Graph& graph, Session& session) const {
-  check_memory(plan_memory(graph, {}, precision_, session.comm()).more_bytes(), "packing", session.comm());
+  check_memory(plan_memory(graph, {}, precision_, session.comm()).more_bytes(), "packing",
+               memory_remedy({}, precision_), session.comm());
   const std::string name = backend_for("auto", session.comm());
   const auto backend = make_backend<S>(name);
   const auto op = session.timed("pack", [&] {
-    return SpmvOperator<S>::in_edges(graph, {.table = load_tables(name, session.comm())}, *backend,
-                                     session.comm());
+    const OperatorOptions how{.table = load_tables(name, session.comm())};
+    return naming_graph(graph_,
+                        [&] { return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm()); });
   });
   const SpmvPlan& plan = op.plan();
   const OperatorStats& stats = op.stats();

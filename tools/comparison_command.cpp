@@ -220,7 +220,9 @@ int ComparisonCommand::finish(Session& session, std::span<const ProductMeasureme
   const auto is_refused = [](const ProductMeasurement& m) { return !m.refusal.empty(); };
   if (std::all_of(results.begin(), results.end(), is_refused)) {
     session.write_report();
-    throw ResourceError(results.front().refusal);
+    const ProductMeasurement& first = results.front();
+    if (first.refused_as == ErrorCategory::resource) throw ResourceError(first.refusal);
+    throw OptionError(fmt::format("--kernel: {}; name another, or all", first.refusal));
   }
   if (general_.report != "-") write_stdout(table_text(results, matrix));
   say_choice(session, results);

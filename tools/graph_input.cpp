@@ -31,7 +31,7 @@ void add_graph_options(OptionTable& table, GraphOptions& options) {
       {{"auto", HeaderLine::automatic}, {"yes", HeaderLine::yes}, {"no", HeaderLine::no}},
       "whether the first line names the columns");
   table.text("columns", "SRC,DST[,W]", options.columns,
-             "which columns to use: numbers from 1, or names of the header line");
+             "which columns to use: numbers from 1, or names of the header line; SRC and DST must differ");
   table.choice<LabelChoice>(
       "labels", options.labels,
       {{"auto", LabelChoice::automatic}, {"int", LabelChoice::integer}, {"string", LabelChoice::string}},

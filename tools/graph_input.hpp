@@ -1,7 +1,14 @@
 // The input that every command but generate and tune begins with: its options, and loading it.
 #pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "engine/graph.hpp"
 #include "engine/graph_options.hpp"
+#include "kernels/base/error.hpp"
 #include "tools/option_table.hpp"
 #include "tools/session.hpp"
 
@@ -24,5 +31,15 @@ void check_one_stdin(const std::vector<std::pair<std::string, std::string>>& nam
 
 /// PATH as messages name it: "standard input" for "-".
 std::string input_name(const std::string& path);
+
+/// run(); what it finds wrong with the graph is told with its name.
+template <class F>
+auto naming_graph(const GraphOptions& options, F&& run) {
+  try {
+    return run();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", input_name(options.path), error.what()));
+  }
+}
 
 }  // namespace tessera::cli

@@ -70,16 +70,15 @@ std::uint64_t available_memory_bytes() {
 
 void skip_memory_checks() { checks_are_skipped = true; }
 
-void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm) {
+void check_memory(std::uint64_t needed_bytes, const char* what, const std::string& remedy,
+                  Communicator& comm) {
   if (checks_are_skipped) return;
   const auto sharing = static_cast<std::uint64_t>(std::min(comm.size(), processes_on_this_machine()));
   const std::uint64_t available = available_memory_bytes() / sharing;
   run_together(comm, [&] {
     if (needed_bytes <= available) return;
-    throw ResourceError(
-        fmt::format("{} needs {} bytes more on each process, but {} are available; use more machines, "
-                    "--precision f32 (not for generate) or a smaller graph",
-                    what, needed_bytes, available));
+    throw ResourceError(fmt::format("{} needs {} bytes more on each process, but {} are available; use {}",
+                                    what, needed_bytes, available, remedy));
   });
 }
 

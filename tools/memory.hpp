@@ -1,6 +1,7 @@
 // Memory of this process and of the machine.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "partition/communicator.hpp"
 
@@ -16,7 +17,9 @@ std::uint64_t available_memory_bytes();
 void skip_memory_checks();
 
 /// Throws the same ResourceError on all ranks when some rank has less than `needed_bytes`, with both
-/// numbers. `what`: "packing the matrix". Collective. Processes of one machine get equal shares.
-void check_memory(std::uint64_t needed_bytes, const char* what, Communicator& comm);
+/// numbers. `what`: "packing the matrix"; `remedy`: "a smaller graph", what the user may take. Collective.
+/// Processes of one machine get equal shares.
+void check_memory(std::uint64_t needed_bytes, const char* what, const std::string& remedy,
+                  Communicator& comm);
 
 }  // namespace tessera::cli

@@ -97,6 +97,14 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
   return plan;
 }
 
+std::string memory_remedy(const MemoryShape& shape, Precision precision, const SpmvPlan* on_device) {
+  std::string remedy = "more machines";
+  if (precision == Precision::f64) remedy += ", --precision f32";
+  if (vectors_together(shape, sizeof(double), on_device) > shape.num_vectors) remedy += ", a smaller --batch";
+  if (shape.num_results > shape.num_vectors) remedy += ", fewer queries";
+  return remedy + " or a smaller graph";
+}
+
 DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                                     Precision precision, std::uint64_t num_ranks) {
   const std::uint64_t value_bytes = precision == Precision::f32 ? sizeof(float) : sizeof(double);

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "engine/graph.hpp"
 #include "engine/spmv_plan.hpp"
@@ -31,6 +32,8 @@ struct MemoryPlan {
 /// on_device: the plan for a GPU's matrix, null where the host computes. Collective; same on every rank.
 MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm,
                        const SpmvPlan* on_device = nullptr);
+/// What check_memory() advises where such a plan does not fit.
+std::string memory_remedy(const MemoryShape& shape, Precision precision, const SpmvPlan* on_device = nullptr);
 
 /// What a rank's GPU holds, by the plan for the matrix. Part of it does not shrink with more GPUs.
 struct DeviceMemoryPlan {

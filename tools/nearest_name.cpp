@@ -24,7 +24,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view typed, std::span<const std::string> names) {
-  std::size_t best_distance = std::max<std::size_t>(2, typed.size() / 3) + 1;
+  const std::size_t num_letters = typed.size() - std::min(typed.find_first_not_of('-'), typed.size());
+  std::size_t best_distance = std::max<std::size_t>(1, num_letters / 3) + 1;
   std::string best;
   for (const std::string& name : names) {
     // A beginning of a name ("damp") is near however much is missing.

@@ -9,7 +9,8 @@ namespace tessera::cli {
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name nearest to `typed`, or "" when none is near (a third of its letters, at least two, may differ).
+/// The name nearest to `typed`, or "" when none is near: a third of its letters, at least one, may differ,
+/// where the dashes of options do not count.
 std::string nearest_name(std::string_view typed, std::span<const std::string> names);
 
 /// "; did you mean NAME?", or "" when nothing is near.

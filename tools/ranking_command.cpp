@@ -159,10 +159,11 @@ OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& se
 void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
   const auto device = device_plan(graph, session.comm());
   choose_pack_place(graph, device, shape, session.comm());
-  const MemoryPlan plan =
-      plan_memory(graph, shape, precision_, session.comm(), device ? &device->plan : nullptr);
+  const SpmvPlan* const on_device = device ? &device->plan : nullptr;
+  const MemoryPlan plan = plan_memory(graph, shape, precision_, session.comm(), on_device);
   session.report()["memory_plan"] = memory_json(plan);
-  check_memory(plan.more_bytes(), "packing and solving", session.comm());
+  check_memory(plan.more_bytes(), "packing and solving", memory_remedy(shape, precision_, on_device),
+               session.comm());
   if (device) {
     plan_ = device->plan;
     const auto ranks = static_cast<std::uint64_t>(session.comm().size());

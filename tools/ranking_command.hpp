@@ -66,13 +66,13 @@ class RankingCommand : public Command {
   void describe_one(Session& session, const char* name, const SpmvPlan& plan, const OperatorStats& stats);
   IterationObserver observer(Session& session);
   /// Runs the algorithm `work`, which multiplies with `operators`, and reports its time and that of the
-  /// exchange.
+  /// exchange. What `work` finds wrong is in the graph's weights.
   template <class S, class F>
   auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
     const SpmvOperator<S>& first = **operators.begin();
     // GPUs keep step: a rank that does not answer is lost.
     if (!first.backend().memory_is_host()) session.comm().set_answer_seconds(kAnswerSeconds);
-    auto result = session.timed("iterate", work);
+    auto result = session.timed("iterate", [&] { return naming_graph(graph_, work); });
     session.comm().set_answer_seconds(0);
     double seconds = 0;
     for (const SpmvOperator<S>* op : operators) seconds += op->exchange_seconds();

@@ -19,6 +19,7 @@
 #include "tools/option_parser.hpp"
 #include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/terminal.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
 
@@ -103,15 +104,22 @@ int run_command(const std::string& name, const std::vector<std::string>& argumen
   return run_with_report(*command, session);
 }
 
+bool is_help_option(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
 int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
   start_log(LogLevel::normal, comm.is_root());
+  if (comm.is_root()) tell_end_by_signal(is_terminal(STDERR_FILENO));
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (first == "--version" || first == "version") {
+  const bool is_version = first == "--version" || first == "version";
+  const bool is_help = is_help_option(first) || first == "help";
+  if ((is_version || is_help) && rest.size() == 1 && is_help_option(rest.front()))
+    return print_on_root(program_help(), comm), kExitFine;
+  if (is_version) {
     refuse_more_arguments(first, rest, 0);
     return print_on_root(version_text(), comm), kExitFine;
   }
-  if (first == "--help" || first == "-h" || first == "help") {
+  if (is_help) {
     refuse_more_arguments(first, rest, 1);
     print_on_root(rest.empty() ? program_help() : topic_help(rest.front()), comm);
     return kExitFine;
@@ -122,6 +130,7 @@ int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
 /// Rank 0 speaks for an error of all ranks, who leave together. A rank whose error is its own finds nobody
 /// to leave with: after a while it says so and ends, and the launcher ends the others.
 int report_error(const std::string& message, int exit_code, double wait_seconds, Communicator& comm) {
+  end_is_told();
   erase_transient_line();
   log_error(message);
   if (comm.size() > 1) {

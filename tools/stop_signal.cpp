@@ -1,8 +1,10 @@
 #include "tools/stop_signal.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 #include <csignal>
 #include <initializer_list>
+#include <string_view>
 
 namespace tessera::cli {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 constexpr unsigned kSecondsToStop = 2;
 volatile std::sig_atomic_t first_signal = 0;
 volatile std::sig_atomic_t is_writing = 0;
+volatile std::sig_atomic_t is_told = 0, is_on_terminal = 0;
 
 void on_stop(int signal) {
   if (first_signal != 0) _exit(128 + first_signal);
@@ -17,9 +20,19 @@ void on_stop(int signal) {
   alarm(kSecondsToStop);
 }
 
+/// Without the log, whose locks a handler may find taken, and without waiting for a reader.
+void tell_end() {
+  constexpr std::string_view kErase = "\r\x1b[K", kErasing = "\r\x1b[Ktessera: error: interrupted\n";
+  const std::string_view text = is_on_terminal != 0 ? kErasing : kErasing.substr(kErase.size());
+  pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&output, 1, 0) != 1) return;
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
 void on_alarm(int) {
-  if (is_writing == 0) _exit(128 + first_signal);
-  alarm(kSecondsToStop);
+  if (is_writing != 0) return void(alarm(kSecondsToStop));
+  if (is_told != 0) tell_end();
+  _exit(128 + first_signal);
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -42,6 +55,13 @@ void install_signal_handlers() {
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);
 }
+
+void tell_end_by_signal(bool on_terminal) {
+  is_on_terminal = on_terminal ? 1 : 0;
+  is_told = 1;
+}
+
+void end_is_told() { is_told = 0; }
 
 int stop_signal() { return first_signal; }
 

@@ -6,6 +6,11 @@ namespace tessera::cli {
 
 void install_signal_handlers();
 
+/// From now on the end after two seconds is told on stderr; on a terminal in the place of a line of progress.
+void tell_end_by_signal(bool on_terminal);
+/// No more: an error is told, and leaving may take longer.
+void end_is_told();
+
 /// 0, or the signal that asked this process to stop.
 int stop_signal();
 inline bool stop_requested() { return stop_signal() != 0; }

@@ -5,9 +5,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/error.hpp"
+#include "tools/nearest_name.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -90,8 +93,12 @@ std::optional<char> parse_delimiter(std::string_view text) {
   for (const auto& [name, byte] : kDelimiterNames)
     if (text == name) return byte;
   if (text.size() == 1 && text != "\n" && text != "\r" && text != "\"") return text[0];
-  throw OptionError(
-      fmt::format("expected one byte, or tab, comma, space, semicolon or auto, found \"{}\"", text));
+  const std::vector<std::string> names{"tab", "comma", "space", "semicolon", "auto"};
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  throw OptionError(fmt::format("expected one byte, or tab, comma, space, semicolon or auto, found \"{}\"{}",
+                                text, did_you_mean(lower, names)));
 }
 
 std::string delimiter_text(std::optional<char> delimiter) {

@@ -117,6 +117,12 @@ void set_columns(const std::vector<std::string>& wanted, const Names* header, co
   }
 }
 
+void check_ends_differ(const GraphOptions& options, const TextFormat& format) {
+  if (format.source_column == format.target_column)
+    throw OptionError("--columns " + quoted_text(options.columns) +
+                      ": source and target are the same column, expected two, as in 1,2");
+}
+
 }  // namespace
 
 void refuse_column_options(const GraphOptions& options, const std::string& format, bool has_choice) {
@@ -136,6 +142,7 @@ void choose_columns(const TextHead& head, const SampleLines& sample, const Graph
   if (by_name && options.header == HeaderLine::no)
     throw OptionError("--columns has names, so the file must have a header line; --header no contradicts");
   set_columns(wanted, nullptr, head, 0, format);
+  if (!by_name) check_ends_differ(options, format);
   if (wanted.size() == 3 && !options.unweighted) format.weighted = true;
   if (sample.empty()) return;
 
@@ -147,6 +154,7 @@ void choose_columns(const TextHead& head, const SampleLines& sample, const Graph
   format.body_line = sample[0].number + 1;
   if (!wanted.empty()) {
     set_columns(wanted, &first, head, sample[0].number, format);
+    check_ends_differ(options, format);
   } else if (const auto ends = find_end_names(first)) {
     format.source_column = ends->source;
     format.target_column = ends->target;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/io/cache_header.hpp"
 #include "engine/io/line_fields.hpp"
 #include "engine/io/open_input.hpp"
 #include "engine/io/quoted_text.hpp"
@@ -28,6 +29,16 @@ TextHead read_whole(const std::string& path, Communicator& comm) {
   comm.broadcast(whole.name, 0);
   comm.broadcast(whole.text, 0);
   return whole;
+}
+
+/// What a text that holds no lines with labels seems to be; "" where that cannot be seen.
+std::string other_kind(const TextHead& text) {
+  const std::string_view content = std::string_view(text.text).substr(byte_order_mark_size(text.text));
+  if (content.starts_with("\x93NUMPY")) return "a NumPy array";
+  if (content.starts_with(kCacheMagic)) return "a cache of a graph";
+  const std::size_t first = content.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string_view::npos && (content[first] == '{' || content[first] == '[');
+  return is_json ? "JSON" : "";
 }
 
 /// Calls `use` with each line that is neither blank nor comment.
@@ -87,14 +98,9 @@ LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFie
   return result;
 }
 
-}  // namespace
-
-std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
-                                          Communicator& comm) {
-  const TextHead text = read_whole(path, comm);
+void append_values(const TextHead& text, std::string_view column, std::vector<LabelValue>& values) {
   const char delimiter = find_delimiter(text);
   LineFields fields(delimiter, delimiter != 0);
-  std::vector<LabelValue> values;
   bool first = true;
   std::size_t value_at = 1;
   for_each_line(text, [&](const HeadLine& line) {
@@ -106,6 +112,22 @@ std::vector<LabelValue> read_label_values(const std::string& path, std::string_v
       values.push_back(label_value(text, line, fields, value_at));
     first = false;
   });
+}
+
+}  // namespace
+
+std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
+                                          Communicator& comm) {
+  const TextHead text = read_whole(path, comm);
+  std::vector<LabelValue> values;
+  try {
+    append_values(text, column, values);
+  } catch (const InputError&) {
+    const std::string kind = values.empty() ? other_kind(text) : "";
+    if (kind.empty()) throw;
+    throw InputError(text.name + ": expected lines with a label and a number, as .tsv and .csv have, found " +
+                     kind);
+  }
   return values;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/io/json_text.hpp"
 #include "engine/io/label_text.hpp"
 #include "engine/io/number_text.hpp"
+#include "engine/io/terminal_text.hpp"
 
 namespace tessera {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/terminal_text.hpp"
 #include "engine/label_table.hpp"
 #include "partition/communicator.hpp"
 

@@ -21,7 +21,7 @@ struct BatchEntry {
 std::span<const BatchEntry> all_batch_forms();
 
 /// y = A x for all matrices at once: x and y are theirs one after the other, where the batch is. Throws
-/// ResourceError as make_format().
+/// as make_format().
 template <class S>
 std::unique_ptr<SparseProduct<S>> make_batch(const BatchEntry& entry, Matrices matrices, bool on_device) {
   if constexpr (sizeof(S) == 4)

@@ -19,7 +19,8 @@ struct FormatEntry {
 std::span<const FormatEntry> all_formats();
 
 /// A matrix in the format of `entry`, in the device's memory or on the host. Columns ascend in every row.
-/// Throws ResourceError when the format would be too large, with the figures, and where there is no device.
+/// Throws OptionError for a matrix that does not suit the format, with the figures; ResourceError when it
+/// would be too large, and where there is no device.
 template <class S>
 std::unique_ptr<SparseProduct<S>> make_format(const FormatEntry& entry, const CsrView<double>& a,
                                               bool on_device) {

@@ -8,14 +8,14 @@ namespace tessera {
 
 void check_square(const CsrView<double>& a) {
   if (a.num_rows != a.num_cols)
-    throw ResourceError(
+    throw OptionError(
         fmt::format("packet: the matrix is {} x {}; only a square one has the same parts of rows and columns",
                     a.num_rows, a.num_cols));
 }
 
 void check_packets(std::uint64_t num_outside, std::uint64_t num_nonzeros, std::uint64_t num_parts) {
   if (num_outside > num_nonzeros / 2)
-    throw ResourceError(
+    throw OptionError(
         fmt::format("packet would store {} of {} elements outside its {} packets (at most half); "
                     "this graph cannot be cut",
                     num_outside, num_nonzeros, num_parts));

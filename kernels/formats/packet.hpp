@@ -27,8 +27,9 @@ struct alignas(4) PacketPlace {
 template <class S>
 inline constexpr std::uint32_t kPacketRows = 48 * 1024 / (2 * sizeof(S));
 
+/// Throws OptionError where rows and columns differ in number.
 void check_square(const CsrView<double>& a);
-/// Throws ResourceError where more than half of the elements are outside of packets.
+/// Throws OptionError where more than half of the elements are outside of packets.
 void check_packets(std::uint64_t num_outside, std::uint64_t num_nonzeros, std::uint64_t num_parts);
 /// A part for each row, so that parts have at most about most_rows rows; without METIS where one will do.
 std::vector<std::uint32_t> packet_parts(const CsrView<double>& a, std::uint32_t most_rows);

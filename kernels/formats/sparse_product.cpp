@@ -19,7 +19,7 @@ std::uint32_t checked_size(std::uint64_t num_stored) {
 void check_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros) {
   constexpr std::uint64_t kSmall = 4096;
   if (num_stored > kSmall && num_stored > kMostPadding * num_nonzeros)
-    throw ResourceError(fmt::format(
+    throw OptionError(fmt::format(
         "{} would store {} elements for {}, {:.0f} times as many (at most {} times)", name, num_stored,
         num_nonzeros, static_cast<double>(num_stored) / static_cast<double>(num_nonzeros), kMostPadding));
 }

@@ -74,7 +74,7 @@ inline constexpr std::uint64_t kStepsBeyond = 8192;
 /// Formats number their elements with 32 bits. Throws ResourceError.
 std::uint32_t checked_size(std::uint64_t num_stored);
 
-/// Padded formats refuse, with a ResourceError, a matrix whose storage would be so many times its elements
+/// Padded formats refuse, with an OptionError, a matrix whose storage would be so many times its elements
 /// (but for very small ones).
 inline constexpr std::uint64_t kMostPadding = 20;
 void check_padding(const char* name, std::uint64_t num_stored, std::uint64_t num_nonzeros);

@@ -95,6 +95,16 @@ TEST(FormatProbe, ColumnsByNumberOrName) {
     EXPECT_EQ(read_text("1 2\n", columns(bad)).category, 2) << bad;
 }
 
+TEST(FormatProbe, SourceAndTargetAreTwoColumns) {
+  for (const char* choice : {"1,1", "b,b", "b,B", "2,b", "1,1,2"}) {
+    const auto result = read_text("a,b\n1,2\n", columns(choice));
+    EXPECT_EQ(result.category, 2) << choice;
+    EXPECT_THAT(result.error, HasSubstr("source and target are the same column, expected two, as in 1,2"));
+  }
+  EXPECT_EQ(read_text("", columns("2,2")).category, 2);
+  EXPECT_THAT(read_text("a,b\n1,2\n", columns("2,a")).edges, ElementsAre(Edge{"2", "1", 1}));
+}
+
 TEST(FormatProbe, KonectHeaderDecidesDirectionAndWeights) {
   ReadResult result =
       read_text("% sym positive\n% 3 2 2\n1 2\t2.5 1082040961\n2 3\t1 1082155839\n", {}, 2, {}, "out.x");

@@ -63,6 +63,17 @@ TEST(LabelFile, NamesTheLineOfABadValue) {
   EXPECT_THAT(error_of("a 1\nb\0 2\n"s), HasSubstr("p.tsv:2: a NUL byte"));
 }
 
+TEST(LabelFile, NamesTheKindOfAFileWithoutLines) {
+  const std::string expected =
+      "p.tsv: expected lines with a label and a number, as .tsv and .csv have, found ";
+  EXPECT_THAT(error_of("{\"rankings\": [\n{\"nodes\": [\n]}\n]}\n"), HasSubstr(expected + "JSON"));
+  EXPECT_THAT(error_of("\n [\n1]\n"), HasSubstr(expected + "JSON"));
+  EXPECT_THAT(error_of("\x93NUMPY\1\0v\0{}\n"s), HasSubstr(expected + "a NumPy array"));
+  EXPECT_THAT(error_of("\x89TSR\r\n\x1a\n\0\0"s), HasSubstr(expected + "a cache of a graph"));
+  EXPECT_EQ(values_of("{a} 1\n"), (Values{{"{a}", 1}}));
+  EXPECT_THAT(error_of("{a} 1\nb\n"), HasSubstr("p.tsv:2: expected a label and a number"));
+}
+
 TEST(LabelFile, AListHasOneLabelALine) {
   const InputText file("# q\nAda Lovelace\r\n\n\"x, \"\"y\"\"\"\nlast", "q.txt");
   run_ranks(3, [&](Communicator& comm) {

@@ -142,6 +142,7 @@ TEST(ProductComparison, ARefusedFormSaysWhyAndTheOthersAreMeasured) {
   const auto backend = make_backend<float>("cpu");
   const auto results = compare<float>({"ell", "coo"}, a.view(), *backend, 1, [](const std::string&) {});
   EXPECT_THAT(results[0].refusal, testing::HasSubstr("ell would store 1000000 elements for 2499"));
+  EXPECT_EQ(results[0].refused_as, ErrorCategory::usage);
   EXPECT_EQ(results[1].refusal, "");
   EXPECT_TRUE(results[1].is_right());
 }

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "engine/io/score_order.hpp"
+#include "engine/io/terminal_text.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/temporary_folder.hpp"

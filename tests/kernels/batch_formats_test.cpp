@@ -52,7 +52,7 @@ TEST(BatchFormats, MultiplyEveryMatrixOfTheBatch) {
     std::unique_ptr<SparseProduct<double>> product;
     try {
       product = make_batch<double>(entry, batch.views, false);
-    } catch (const ResourceError& error) {
+    } catch (const OptionError& error) {
       EXPECT_STREQ(entry.name, "ell") << error.what();
       continue;
     }

@@ -37,6 +37,18 @@ class BadInputTest(ProgramTest):
         for weight in ("nan", "inf", "-1", "0x10", "x"):
             self.refuse_graph(f"a b 1\nb c {weight}\n", "--weighted", err=f"g:2: .*{weight}")
 
+    def test_weights_whose_sums_leave_the_numbers_are_told_with_their_file(self):
+        sums, merged = "a b 1e308\na c 1e308\nb a 1\n", "a b 1e308\na b 1e308\nb a 1\n"
+        self.refuse_graph(sums, "--weighted", err="g: the out-weights of a node add up to inf")
+        self.refuse_graph(merged, "--weighted", err="g: the weight inf does not fit f64")
+        for command, content, pattern in ((["rwr", "--query", "a"], sums, "the out-weights"), (["hits"], sums, "HITS: "),
+                                          (["rwr", "--query", "a"], merged, "the weight"), (["hits"], merged, "the weight"),
+                                          (["hits", "--update", "block"], merged, "the weight"),
+                                          (["stats"], merged, "the weight")):
+            self.write("g", content)
+            self.refuse(4, *command, "g", "--weighted", err=f"error: g: {pattern}")
+        self.refuse(4, "hits", "-", "--weighted", stdin=merged.encode(), err="error: standard input: the weight")
+
     def test_binary_and_missing_files(self):
         self.refuse_graph(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)), err="g")
         self.refuse(4, "pagerank", "nothing.txt", err="nothing.txt: .*No such file")
@@ -86,6 +98,12 @@ class BadInputTest(ProgramTest):
         self.write("start.tsv", "x 1\ny 2\n")
         self.refuse(4, "pagerank", "g", "--warm-start", "start.tsv",
                     err="start.tsv: expected labels of nodes, found none among 2 labels")
+
+    def test_a_warm_start_of_another_kind_of_file(self):
+        self.write("g", LINKS)
+        for name, kind in (("s.json", "JSON"), ("s.npy", "a NumPy array")):
+            self.expect(0, "pagerank", "g", "-o", name)
+            self.refuse(4, "pagerank", "g", "--warm-start", name, err=rf"{name}: expected lines with .*\.csv.* found {kind}\n")
 
     def test_matrix_market_counts_and_ranges(self):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"

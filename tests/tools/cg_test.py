@@ -110,6 +110,11 @@ class CgTest(ProgramTest):
         self.write("a.mtx", MATRIX)
         self.refuse(2, "cg", "a.mtx", "--first", "csr", err="expected one of")
 
+    def test_a_first_format_that_does_not_suit_the_matrix_is_named(self):
+        rows = "".join(f"{i} {i} 200\n" for i in range(1, 501)) + "".join(f"{i} 1 1\n" for i in range(2, 101))
+        self.write("star.mtx", f"%%MatrixMarket matrix coordinate real symmetric\n500 500 599\n{rows}")
+        self.refuse(2, "cg", "star.mtx", "--first", "ell", err="--first: ell would store .*; name another")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -47,6 +47,8 @@ class ConfigTest(ProgramTest):
         self.write("key.ini", "[pagerank]\n\ndampling = 0.5\n")
         self.refuse(2, "pagerank", "g", "--config", "key.ini", err=r"key.ini:3: unknown option dampling; did you mean damping")
         self.refuse(2, "hits", "g", "--config", "key.ini", err=r"key.ini:3: ")
+        self.write("far.ini", "[pagerank]\nfoo = 1\n")
+        self.assertTrue(self.refuse(2, "pagerank", "g", "--config", "far.ini", err="far.ini:2").err.endswith("option foo\n"))
         self.write("section.ini", "[pagernak]\ndamping = 0.5\n")
         self.refuse(2, "pagerank", "g", "--config", "section.ini", err="did you mean pagerank")
         self.write("other.ini", "[pagerank]\nnormalize = max\n")

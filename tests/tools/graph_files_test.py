@@ -70,7 +70,8 @@ class GenerateTest(ProgramTest):
 
     def test_a_graph_that_memory_cannot_hold_is_refused_at_once(self):
         self.refuse(5, "generate", "rmat", "--scale", "31", "--edge-factor", "1e6", "-o", "g.tsr",
-                    err=r"generating needs \d+ bytes more on each process, but \d+ are available")
+                    err=r"generating needs \d+ bytes more on each process, but \d+ are available; use more "
+                        "machines, a smaller --scale or --edge-factor\n")
         self.assert_no_leftovers()
 
     def test_quadrants_that_do_not_fit(self):

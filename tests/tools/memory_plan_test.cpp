@@ -122,6 +122,18 @@ TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
   }
 }
 
+TEST(MemoryRemedy, NamesWhatMakesThisPlanSmaller) {
+  EXPECT_EQ(memory_remedy({}, Precision::f64), "more machines, --precision f32 or a smaller graph");
+  EXPECT_EQ(memory_remedy({.num_matrices = 2, .num_vectors = 2, .num_results = 2}, Precision::f32),
+            "more machines or a smaller graph");
+  const MemoryShape queries{.batch = 25, .num_results = 100};
+  EXPECT_EQ(memory_remedy(queries, Precision::f32),
+            "more machines, a smaller --batch, fewer queries or a smaller graph");
+  const SpmvPlan messages = spmv_plan(KernelKind::tile_messages);  // walk one by one
+  EXPECT_EQ(memory_remedy(queries, Precision::f32, &messages),
+            "more machines, fewer queries or a smaller graph");
+}
+
 /// What is said of too little memory; empty: it is enough.
 std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes,
                       KernelKind kernel = KernelKind::tile_messages) {

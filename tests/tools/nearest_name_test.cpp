@@ -35,5 +35,15 @@ TEST(NearestName, NamesTheNearestOrNothing) {
   EXPECT_EQ(did_you_mean("hist", names), "; did you mean hits?");
 }
 
+TEST(NearestName, ShortNamesAreNearByOneLetterAlone) {
+  const std::vector<std::string> names{"top", "out", "quiet", "--top", "--norm"};
+  EXPECT_EQ(nearest_name("tpo", names), "top");
+  EXPECT_EQ(nearest_name("foo", names), "");
+  EXPECT_EQ(nearest_name("cat", names), "");
+  EXPECT_EQ(nearest_name("quart", names), "");
+  EXPECT_EQ(nearest_name("--tip", names), "--top");
+  EXPECT_EQ(nearest_name("--foo", names), "");
+}
+
 }  // namespace
 }  // namespace tessera::cli

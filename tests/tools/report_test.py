@@ -122,7 +122,8 @@ class ReportTest(ProgramTest):
 
         queries = [f"--query={v}" for v in range(1024)]
         self.refuse(5, "rwr", "big.tsr", *queries, "--batch", "1024", "--threads", "1", preexec_fn=set_limit,
-                    err=r"needs \d+ bytes more on each process, but \d+ are available")
+                    err=r"needs \d+ bytes more on each process, but \d+ are available; use more machines, "
+                        "--precision f32, a smaller --batch, fewer queries or a smaller graph\n")
         # Without the check the run goes on until the memory ends, or does not.
         result = self.run_program("rwr", "big.tsr", *queries, "--batch", "1024", "--threads", "1", "--iterations", "1",
                                   "--no-memory-check", preexec_fn=set_limit)

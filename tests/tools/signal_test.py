@@ -2,6 +2,7 @@
 sleeps."""
 import json
 import os
+import pty
 import signal
 import subprocess
 import unittest
@@ -17,9 +18,9 @@ class SignalTest(ProgramTest):
         self.write("g", LINKS)
         self.write("s.tsv", "old")
 
-    def start(self, *arguments):
+    def start(self, *arguments, stderr=subprocess.PIPE):
         process = subprocess.Popen([TESSERA, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(self.folder))
+                                   stdout=subprocess.PIPE, stderr=stderr, env=environment(self.folder))
         self.addCleanup(process.kill)
         return process
 
@@ -64,9 +65,21 @@ class SignalTest(ProgramTest):
             pipe.flush()
             process.send_signal(signal.SIGTERM)
             found, _, err = self.finish(process)
-        self.assertEqual(found, 143, err)
+        self.assertEqual((found, err), (143, "tessera: error: interrupted\n"))
         self.assertEqual(self.read("s.tsv"), "old")
         self.assert_no_leftovers("g", "pipe", "s.tsv")
+
+    def test_on_a_terminal_the_message_takes_the_place_of_the_progress(self):
+        os.mkfifo(self.path("pipe"))
+        parent, child = pty.openpty()
+        self.addCleanup(os.close, parent)
+        process = self.start("pagerank", "pipe", stderr=child)
+        os.close(child)
+        with open(self.path("pipe"), "wb"):
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT_SECONDS)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(os.read(parent, 65536), rb"\r\x1b\[Ktessera: error: interrupted\r\n$")
 
     def test_the_second_signal_ends_at_once(self):
         os.mkfifo(self.path("pipe"))

@@ -22,6 +22,8 @@ class HelpTest(ProgramTest):
         self.assertIn("Matrix Market", self.expect(0, "help", "formats").out)
         self.assertIn("--bind-to none", self.expect(0, "help", "mpi").out)
         self.assertEqual(self.expect(0, "help", "version").out, self.expect(0, "--help").out)
+        for words in (["version", "--help"], ["--version", "-h"], ["help", "--help"], ["-h", "-h"]):
+            self.assertEqual(self.expect(0, *words).out, self.expect(0, "--help").out)
         self.refuse(2, "help", "format", err="did you mean formats")
         self.refuse(2, "help", "nothing", err="`tessera help` lists")
 
@@ -51,6 +53,12 @@ class WrongOptionTest(ProgramTest):
                 self.refuse(2, command, "g" if command != "tune" else "--quiet", "--backend", word,
                             err=f'--backend: expected one of {names}, found "{word}"; {advice}\n')
         self.refuse(2, "pagerank", "g", "--backend", "cpy", err=r"did you mean cpu\?")
+
+    def test_mistyped_names_of_a_delimiter_get_the_nearest_one(self):
+        for word, name in (("Space", "space"), ("TAB", "tab"), ("tabs", "tab"), ("semi", "semicolon")):
+            self.refuse(2, "pagerank", "g", "--delimiter", word, err=rf'found "{word}"; did you mean {name}\?')
+        self.refuse(2, "pagerank", "g", "--delimiter", "||", err=r'semicolon or auto, found "\|\|"\n')
+        self.expect(0, "pagerank", "g", "--delimiter", "space")
 
     def test_flags_leave_other_arguments_alone(self):
         plain = self.expect(0, "pagerank", "g").out

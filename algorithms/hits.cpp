@@ -1,7 +1,7 @@
 #include "algorithms/hits.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "algorithms/hits_norm.hpp"
@@ -30,23 +30,33 @@ template <class S>
 struct Side {
   Side(SpmvOperator<S>& product, std::span<const double> start, ScoreNorm normalize)
       : op(&product), x(product.make_x()), y(product.make_y()), score(product.to_local(start)) {
-    if (normalize != ScoreNorm::sum) return;
-    columns = column_sums(product, x, y);
-    joins = columns.are_known() && product.prepare_to_end_with_updates();
+    if (normalize == ScoreNorm::sum) columns = column_sums(product, x, y);
+  }
+  /// The product's inputs are scores of `before`, whose columns are final now.
+  void follow(const Side& before) {
+    least_norm = before.columns.least_norm(before.op->num_rows());
+    joins = before.columns.are_known() && op->prepare_to_end_with_updates();
   }
 
   SpmvOperator<S>* op;
   Buffer<S> x;
   Buffer<double> y;
   Buffer<S> score;
-  ColumnSums<S> columns;       ///< that the scores meet in the next product
-  bool joins = false;          ///< products may end in updates
-  double largest = 0;          ///< of the product before
-  bool norm_is_known = false;  ///< of the product: when its update starts
-  double norm = 0;             ///< then
+  ColumnSums<S> columns;  ///< that the scores meet in the next product
+  bool joins = false;     ///< products may end in updates
+  double largest = 0;     ///< of the last product that was looked at
+  double norm = 0;        ///< of the product, as the update of its inputs has found it
+  double least_norm = std::numeric_limits<double>::infinity();  ///< that is found well enough
+  bool norm_is_known = false;  ///< no look is needed, as far as the product before tells
   bool is_started = false;     ///< the product, whose inputs are where they are sent from
 
   bool ends_in_update() const { return joins && norm_is_known; }
+  /// Once the norm and the inputs are there: whether it is that, or else the product is made for a look.
+  void look_if_small() {
+    if (!norm_is_known || norm >= least_norm) return;
+    if (ends_in_update()) op->start(x, y);
+    norm_is_known = false;
+  }
   void start() {
     op->send(x);
     if (ends_in_update())
@@ -61,7 +71,7 @@ struct Side {
 /// known.
 template <class S>
 PendingSums update_by_known_norm(Side<S>& side, Side<S>& next, bool squares, double size, Buffer<S>& score) {
-  const double factor = side.norm > 0 ? size / side.norm : 0;
+  const double factor = size / side.norm;
   const auto masses = RowScale<S>::masses(side.columns.sums);
   const InputTarget<S> inputs = next.op->input_target(next.x);
   if (side.ends_in_update())
@@ -70,7 +80,8 @@ PendingSums update_by_known_norm(Side<S>& side, Side<S>& next, bool squares, dou
                                         hits_scale(), squares, score, inputs);
 }
 
-/// The same, by a look at the product.
+/// The same, by a look at the product. The norm of the next one is found here, too, but where the device goes
+/// on by itself.
 template <class S>
 PendingSums update_by_look(Side<S>& side, Side<S>& next, const HitsOptions& options, double size,
                            Buffer<S>& score) {
@@ -78,7 +89,7 @@ PendingSums update_by_look(Side<S>& side, Side<S>& next, const HitsOptions& opti
   const bool squares = options.stop.norm == Norm::l2;
   const RowPlaces places = side.op->row_places();
   const InputTarget<S> inputs = next.op->input_target(next.x);
-  if (side.op->comm().size() == 1 && side.largest > 0) {
+  if (!side.columns.are_known() && side.op->comm().size() == 1 && side.largest > 0) {
     NormedUpdate update = backend.normed_update(step_after(options.normalize, side.largest), size, side.y,
                                                 places, hits_scale(), squares, score, inputs);
     side.largest = update.norm.largest;
@@ -96,13 +107,14 @@ StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, dou
   if (!side.is_started) side.start();
   side.is_started = false;
   side.op->wait_for_inputs();
+  side.look_if_small();
   PendingSums pending = side.norm_is_known
                             ? update_by_known_norm(side, next, options.stop.norm == Norm::l2, size, score)
                             : update_by_look(side, next, options, size, score);
   // From now on rows without links are 0.
   score.truncate(std::min(score.size(), side.op->num_connected_rows()));
-  next.norm_is_known = side.columns.are_known();
-  if (next.op->works_ahead()) next.start();  // in vain after the last step
+  next.norm_is_known = next.norm >= next.least_norm;  // the next one's is still on its way
+  if (next.op->works_ahead()) next.start();           // in vain after the last step
   VectorSums sums = pending.take().front();
   reduce_over_ranks({&sums, 1}, side.op->comm());
   next.norm = side.columns.unit * hits_scale().value(sums.dangling);
@@ -134,6 +146,10 @@ class AlternatingHits {
         authority_(to_authority, std::vector<double>(to_authority.num_rows(), 0.0), options.normalize),
         hub_(to_hub, normalized(options.start_hubs, to_authority.num_rows(), "start of the hubs"),
              options.normalize) {
+    if (!authority_.columns.are_known()) hub_.columns = {};
+    if (!hub_.columns.are_known()) authority_.columns = {};
+    authority_.follow(hub_);
+    hub_.follow(authority_);
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
@@ -172,6 +188,7 @@ class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
       : options_(options), latest_(block, start_of(options, block.num_rows() / 2), options.normalize) {
+    latest_.follow(latest_);
     before_ = block.to_local(std::vector<double>(block.num_rows(), 0.0));
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "kernels/base/error.hpp"
@@ -15,8 +16,10 @@ namespace {
 constexpr double kLargest = 1e150, kSmallest = 1e-150;
 /// A product may grow or shrink by this much before its size is looked at anew.
 constexpr double kHeadroom = 2;
-/// Column sums are added up where the least, beside the largest, is within what exact sums keep of a double.
-constexpr double kLeastShare = 0x1p-32;
+/// Of a score.
+constexpr double kLargestScore = 2;
+/// Products are this much smaller than sums of columns at most, where norms are taken from these.
+constexpr double kLeastShare = 0x1p-64;
 
 }  // namespace
 
@@ -45,23 +48,30 @@ double norm_factor(const SpmvOperator<S>& op, const Buffer<double>& y, ScoreNorm
 }
 
 template <class S>
+double ColumnSums<S>::least_norm(std::uint64_t num_terms) const {
+  if (!are_known()) return std::numeric_limits<double>::infinity();
+  constexpr double kMostLost = sizeof(S) == sizeof(float) ? 0x1p-30 : 0x1p-44;
+  const double lost_of_term =
+      std::ldexp(hits_scale().bound(), -ExactScale::kBitsPerFold * ExactSum::kFolds - 1);
+  return unit * std::max(kLeastShare, static_cast<double>(num_terms) * lost_of_term / kMostLost);
+}
+
+template <class S>
 ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
   Backend<S>& backend = op.backend();
-  const std::vector<S> ones(op.num_local_inputs(), S{1});
-  Buffer<S> inputs = backend.template allocate<S>(ones.size());
-  backend.upload(ones.data(), inputs.data(), ones.size() * sizeof(S));
+  const std::vector<S> host(op.num_local_inputs(), static_cast<S>(kLargestScore));
+  Buffer<S> inputs = backend.template allocate<S>(host.size());
+  backend.upload(host.data(), inputs.data(), inputs.size_bytes());
   op.replicate(inputs, nullptr, x);
   op.apply(x, y);
-  const double largest = all_max(op.comm(), backend.norm_sums(y, false, ExactScale(0)).largest),
-               least = 1 / all_max(op.comm(), backend.largest_inverse(y));
-  // Sums of scores that are 1 together are at least the least of these.
-  if (!(largest <= kLargest / kHeadroom && least >= kSmallest && least >= kLeastShare * largest)) return {};
+  const double largest = all_max(op.comm(), backend.norm_sums(y, false, ExactScale(0)).largest);
+  if (!(largest <= kLargest && kLeastShare * largest >= kSmallest)) return {};
   ColumnSums<S> columns{.sums = backend.template allocate<S>(op.num_local_rows()),
-                        .unit = std::ldexp(1.0, std::ilogb(largest) + 1)};
+                        .unit = std::ldexp(1.0, std::ilogb(largest / kLargestScore) + 1)};
   backend.clear(columns.sums);
   (void)backend
-      .rank_update({.link = 1 / columns.unit}, y, op.row_places(), {}, {}, hits_scale(), false, columns.sums,
-                   {})
+      .rank_update({.link = 1 / (kLargestScore * columns.unit)}, y, op.row_places(), {}, {}, hits_scale(),
+                   false, columns.sums, {})
       .take();
   return columns;
 }
@@ -81,6 +91,8 @@ void normalize(ScoreNorm norm, std::vector<double>& values) {
 
 template double norm_factor(const SpmvOperator<float>&, const Buffer<double>&, ScoreNorm, double&);
 template double norm_factor(const SpmvOperator<double>&, const Buffer<double>&, ScoreNorm, double&);
+template struct ColumnSums<float>;
+template struct ColumnSums<double>;
 template ColumnSums<float> column_sums(SpmvOperator<float>&, Buffer<float>&, Buffer<double>&);
 template ColumnSums<double> column_sums(SpmvOperator<double>&, Buffer<double>&, Buffer<double>&);
 

@@ -106,10 +106,14 @@ class RankSteps {
         score_(std::move(score)),
         x_(op.make_x()) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
-    if (!joined_) y_ = op.make_y();
     if (!joined_ && op.chains_updates())
       chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
                 op.backend().template allocate<S>(score_.size())};
+    in_one_go_ = chained() && op.steps_ranks();
+    if (in_one_go_)
+      next_x_ = op.make_x();
+    else if (!joined_)
+      y_ = op.make_y();
     op.replicate(score_, &scale, x_);
     multiply();
   }
@@ -147,7 +151,7 @@ class RankSteps {
   void multiply() {
     if (joined_)
       op_.begin_for_update(x_);
-    else
+    else if (!in_one_go_)
       op_.start(x_, y_);
   }
   /// Once the inputs of this rank are where they are sent from, as step() leaves them.
@@ -161,6 +165,10 @@ class RankSteps {
     if (joined_)
       return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
                                  squares_, score_, op_.input_target(x_));
+    if (in_one_go_) {
+      x_.swap(next_x_);
+      return op_.step_ranks(update, next_x_, jump_, scale_, kScoreScale, squares_, score_, x_, &chain_);
+    }
     return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares_,
                                      score_, op_.input_target(x_), chained() ? &chain_ : nullptr);
   }
@@ -174,9 +182,10 @@ class RankSteps {
   const bool ahead_, squares_;
   const Buffer<S>&scale_, &jump_;
   Buffer<S> score_;
-  Buffer<S> x_;
+  Buffer<S> x_, next_x_;
   Buffer<double> y_;
   bool joined_ = false;               // products end in updates
+  bool in_one_go_ = false;            // steps of a chain
   RankChain<S> chain_;                // empty: the host says what each step does
   std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
 };

@@ -109,8 +109,16 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, const InputTarget<S>& next) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
-  // On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
-  // is needed: x is read, the next inputs go to next_x.
+  // On one rank, where a device can, ranks take a step in one go (Backend::step_ranks), and no y is needed: x
+  // is read, the next inputs go to next_x.
+  bool steps_ranks() const { return comm_->size() == 1 && matrix_->steps_ranks(); }
+  PendingSums step_ranks(const RankUpdate& update, const Buffer<S>& x, const Buffer<S>& jump,
+                         const RowScale<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
+                         Buffer<S>& next_x, RankChain<S>* chain) {
+    return backend_->step_ranks(*matrix_, update, x, jump, scale, bound, squares, score, input_target(next_x),
+                                chain);
+  }
+  // In the same way a block of walks takes a step (Backend::step_walks).
   bool steps_walks(unsigned num_vectors) const {
     return comm_->size() == 1 && matrix_->steps_walks(num_vectors);
   }

@@ -27,6 +27,12 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>
+PendingSums Backend<S>::step_ranks(const Matrix<S>&, const RankUpdate&, const Buffer<S>&, const Buffer<S>&,
+                                   const RowScale<S>&, const ExactScale&, bool, Buffer<S>&,
+                                   const InputTarget<S>&, RankChain<S>*) {
+  throw InternalError("this backend does not step ranks in one go");
+}
+template <class S>
 PendingSums Backend<S>::step_walks(const Matrix<S>&, const WalkUpdate<S>&, const Buffer<S>&, const Buffer<S>&,
                                    Buffer<S>&, const InputTarget<S>&) {
   throw InternalError("this backend does not step walks in one go");

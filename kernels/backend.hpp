@@ -89,6 +89,8 @@ class Matrix {
   virtual void begin_for_update(const Buffer<S>&) const {
     throw InternalError("products of this matrix do not end in updates");
   }
+  /// Whether ranks take a step in one go (Backend::step_ranks).
+  virtual bool steps_ranks() const { return false; }
   /// Whether so many walks take a step in one go (Backend::step_walks).
   virtual bool steps_walks(unsigned /*num_vectors*/) const { return false; }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.
@@ -99,7 +101,8 @@ class Matrix {
   }
 };
 
-/// A number of 0 to 1 for each row of an update; without, all are 1. The buffer must outlive the call.
+/// A number for each row of an update, 0 or above, of masses at most 1; without, all are 1. The buffer must
+/// outlive the call.
 template <class S>
 class RowScale {
  public:
@@ -205,6 +208,12 @@ class Backend {
                                   const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                   RankChain<S>* chain = nullptr) = 0;
+  /// y = A x and rank_update() in one go, by a matrix that steps_ranks(); of the same bits. x is read only,
+  /// so the next inputs go elsewhere.
+  virtual PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
+                                 const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
+                                 bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                                 RankChain<S>* chain = nullptr);
   /// RWR: `walk` is overwritten; `next` as in rank_update.
   virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,
                                   const RowPlaces& places, Buffer<S>& walk, const InputTarget<S>& next) = 0;
@@ -222,8 +231,6 @@ class Backend {
                                       const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
-  /// The largest 1 / |y| of numbers that are not 0; 0 where there is none.
-  virtual double largest_inverse(const Buffer<double>& y) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
   /// scale; the host waits for the first only. For one rank that has all of y.
   virtual NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,

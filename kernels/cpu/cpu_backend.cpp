@@ -106,9 +106,6 @@ class CpuBackend : public Backend<S> {
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::norm_sums(y.data(), y.size(), squares, bound);
   }
-  double largest_inverse(const Buffer<double>& y) override {
-    return cpu::largest_inverse(y.data(), y.size());
-  }
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());

@@ -164,13 +164,6 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
   return result;
 }
 
-double largest_inverse(const double* y, std::uint64_t size) {
-  return reduce_blocks(size, kTermBlock, 0.0, [&](std::uint64_t first, std::uint64_t last, double& largest) {
-    for (std::uint64_t i = first; i < last; ++i)
-      if (y[i] != 0) largest = std::max(largest, 1 / std::abs(y[i]));
-  });
-}
-
 #define TESSERA_INSTANTIATE(S)                                                                           \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);            \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);        \

@@ -28,6 +28,5 @@ std::vector<VectorSums> walk_update(double continue_probability, double restart,
                                     std::span<const VertexId> restart_rows, unsigned num_vectors,
                                     const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows);
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
-double largest_inverse(const double* y, std::uint64_t size);
 
 }  // namespace tessera::cpu

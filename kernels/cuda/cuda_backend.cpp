@@ -139,6 +139,18 @@ class CudaBackend : public Backend<S> {
     return send_sums(
         1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
   }
+  PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
+                         const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
+                         bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                         RankChain<S>* chain) override {
+    const auto* steps = dynamic_cast<const cuda::StepsRanks<S>*>(&matrix);
+    require(steps != nullptr && matrix.steps_ranks(), "a matrix that steps ranks");
+    require(next.count == 0 || next.out->data() != x.data(), "a step of ranks leaves its inputs as they are");
+    const cuda::RankVectors<S> vectors = rank_vectors({}, jump, scale, score, next, chain);
+    return send_sums(1, [&](const cuda::SumsOutbox& box) {
+      steps->step_ranks(x, {vectors, update, bound, squares, box});
+    });
+  }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next) override {
     cuda::WalkVectors<S> vectors = walk_vectors(update, walk, walk, next);
@@ -175,11 +187,6 @@ class CudaBackend : public Backend<S> {
     });
     const VectorSums sums = pending.take().front();
     return {sums.change_max, sums.total};
-  }
-  double largest_inverse(const Buffer<double>& y) override {
-    PendingSums pending =
-        send_sums(1, [&](const cuda::SumsOutbox& box) { cuda::largest_inverse(y.data(), y.size(), box); });
-    return pending.take().front().change_max;
   }
   NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                              const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,

@@ -15,9 +15,12 @@ namespace {
 /// Elements a multiprocessor from which on walks take a step in one go: of R-MAT 16 and smaller (14,000) a
 /// product and an update take less, of 17 and larger (28,000) more (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
+/// Blocks up to which ranks take a step in one go: more (from some 65,000 elements on) queue for the sums
+/// longer than the launch that is saved (docs/performance.md).
+constexpr unsigned kMostBlocksOfSteps = 256;
 
 template <class S>
-class CudaCsr : public OnePartMatrix<S>, public StepsWalks<S> {
+class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks<S> {
  public:
   CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) : num_multiprocessors_(num_multiprocessors) {
     const RowDeal deal = deal_rows(host.row_offsets.span(), num_multiprocessors);
@@ -59,6 +62,14 @@ class CudaCsr : public OnePartMatrix<S>, public StepsWalks<S> {
     if (run_sums_.size() < num_sums) run_sums_ = device_buffer<double>(num_sums);
     if (chunks_done_.size() < num_counts) chunks_done_ = zeros(num_counts);
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
+  }
+  bool steps_ranks() const override {
+    return deal_.num_staged == kFewStaged && deal_.num_blocks > 0 && deal_.num_blocks <= kMostBlocksOfSteps;
+  }
+  void step_ranks(const Buffer<S>& x, const RankStep<S>& step) const override {
+    require(x.size() >= device_.num_slots, "x is shorter than the matrix is wide");
+    require(step.vectors.num_rows <= device_.num_rows, "scores are more than the matrix has rows");
+    cuda::step_ranks(device_.view(), deal_, x.data(), step);
   }
   bool steps_walks(unsigned num_vectors) const override {
     return num_vectors > 1 && device_.col_indices.size() >= kLeastOfSteps * num_multiprocessors_;

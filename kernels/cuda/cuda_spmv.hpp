@@ -118,6 +118,27 @@ bool is_wide(unsigned num_vectors);
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors);
 
+/// A step of ranks: A x and rank_update() of it in one kernel, which reads x and writes the next inputs
+/// elsewhere.
+template <class S>
+struct RankStep {
+  RankVectors<S> vectors;  ///< without y and factor
+  RankUpdate update;
+  ExactScale bound = ExactScale(0);
+  bool squares = false;
+  SumsOutbox box;
+};
+/// A matrix that Backend::step_ranks goes by.
+template <class S>
+class StepsRanks {
+ public:
+  virtual ~StepsRanks() = default;
+  virtual void step_ranks(const Buffer<S>& x, const RankStep<S>& step) const = 0;
+};
+/// a, deal, x: as for spmv; deal.num_staged is kFewStaged, and there is some block. vectors.out is not x.
+template <class S>
+void step_ranks(const CsrView<S>& a, const CsrDeal& deal, const S* x, const RankStep<S>& step);
+
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are
 /// there, but where a walk restarts.

@@ -69,10 +69,6 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
                kThreads, 0, y, size, squares, bound, step, factor, box);
 }
 
-void largest_inverse(const double* y, std::uint64_t size, const SumsOutbox& box) {
-  launch_early(inverse_kernel, num_reduce_blocks(size), kThreads, 0, y, size, ExactScale(0), box);
-}
-
 #define TESSERA_INSTANTIATE(S)                                                                              \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*, cudaStream_t); \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);           \

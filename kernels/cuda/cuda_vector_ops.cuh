@@ -220,14 +220,4 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-__global__ void __launch_bounds__(kThreads)
-    inverse_kernel(const double* y, std::uint64_t size, ExactScale bound, SumsOutbox box) {
-  let_next_kernel_begin();
-  wait_for_kernels_before();
-  ThreadSums sums;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < size; i += index_step())
-    if (y[i] != 0) sums.change_max = fmax(sums.change_max, 1 / fabs(y[i]));
-  reduce(sums, bound, box, [](const DeviceSums&) {});
-}
-
 }  // namespace tessera::cuda

@@ -82,7 +82,5 @@ void walk_update(double continue_probability, double restart, const WalkVectors<
 /// possibly null, becomes 1 / norm, by `step` with its scale as bound; -1 where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const NormStep& step, double* factor, const SumsOutbox& box);
-/// The largest 1 / |y| of numbers that are not 0, to change_max.
-void largest_inverse(const double* y, std::uint64_t size, const SumsOutbox& box);
 
 }  // namespace tessera::cuda

@@ -60,16 +60,54 @@ TEST(Hits, FollowsTheFormulaStepByStep) {
   }
 }
 
-TEST(Hits, FollowsTheFormulaWhereWeightsDifferByMuch) {
-  OracleGraph oracle = random_oracle_graph(12, 45, 250, true);
-  for (std::size_t i = 0; i < oracle.edges.size(); i += 5) oracle.edges[i].weight *= 1e-14;
-  oracle.edges.push_back({0, 1, 1e13});
+/// The steps of `options`, from its start, on one rank and several.
+void expect_the_formula(const OracleGraph& oracle, const HitsOptions& options) {
+  const OracleHits expected = oracle_hits(oracle, options.stop.fixed_iterations, options.start_hubs);
   const Graph graph = graph_of(oracle, true);
+  for (const int ranks : {1, 3}) {
+    const HitsResult result = run_hits(graph, options, {.ranks = ranks});
+    EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-12) << ranks << " ranks";
+    EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-12) << ranks << " ranks";
+  }
+}
+
+TEST(Hits, FollowsTheFormulaWhereWeightsDifferByMuch) {
+  for (const double small : {1e-3, 1e-8, 1e-14})
+    for (const double large : {1.0, 1e4, 1e13}) {
+      OracleGraph oracle = random_oracle_graph(12, 45, 250, true);
+      for (std::size_t i = 0; i < oracle.edges.size(); i += 5) oracle.edges[i].weight *= small;
+      oracle.num_vertices = 46;
+      oracle.edges.push_back({45, 1, large});
+      expect_the_formula(oracle, options_with(steps(7)));
+    }
+}
+
+/// Sums of columns of one matrix are alike, those of the other are not.
+TEST(Hits, FollowsTheFormulaWhereOneSideHasSmallSums) {
+  const OracleGraph oracle{5, {{0, 1, 1}, {0, 2, 1}, {3, 1, 1e-11}, {4, 2, 1}}};
+  OracleGraph turned = oracle;
+  for (auto& edge : turned.edges) std::swap(edge.source, edge.target);
   for (const int count : {1, 2, 7}) {
-    const OracleHits expected = oracle_hits(oracle, count);
-    const HitsResult result = run_hits(graph, options_with(steps(count)));
-    EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-14);
-    EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-14);
+    expect_the_formula(oracle, options_with(steps(count)));
+    expect_the_formula(turned, options_with(steps(count)));
+  }
+}
+
+/// All mass lies where weights are small at first, and comes to where they are large, or never does.
+TEST(Hits, FollowsTheFormulaWhereProductsAreSmallBesideSumsOfColumns) {
+  OracleGraph oracle = random_oracle_graph(13, 60, 300, true);
+  for (auto& edge : oracle.edges) edge.weight *= 0x1p-45;
+  HitsOptions options;
+  options.start_hubs.assign(62, 1.0);
+  options.start_hubs[60] = 0;
+  oracle.num_vertices = 62;
+  oracle.edges.push_back({60, 61, 1});
+  for (const bool meets : {false, true}) {
+    if (meets) oracle.edges.push_back({0, 61, 0x1p-20});
+    for (const int count : {1, 3, 9}) {
+      options.stop = steps(count);
+      expect_the_formula(oracle, options);
+    }
   }
 }
 
@@ -155,7 +193,9 @@ TEST(Hits, AStartWithoutLinksLeavesZeros) {
   options.start_hubs = {0, 1, 0, 1};
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
     const HitsResult result = run_hits(graph, options, {}, update);
-    if (update == HitsUpdate::alternating) EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
+    if (update == HitsUpdate::alternating) {
+      EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
+    }
     for (const double score : result.hub) EXPECT_TRUE(std::isfinite(score));
   }
 }

@@ -101,10 +101,11 @@ std::vector<double> oracle_walk(const OracleGraph& graph, double c, std::size_t 
   return solve(system_matrix(graph, c, std::vector<double>(graph.num_vertices, 0.0)), right_side);
 }
 
-OracleHits oracle_hits(const OracleGraph& graph, int steps) {
+OracleHits oracle_hits(const OracleGraph& graph, int steps, const std::vector<double>& start) {
   const Matrix a = adjacency(graph);
   const std::size_t n = graph.num_vertices;
-  OracleHits result{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0 / static_cast<double>(n))};
+  OracleHits result{std::vector<double>(n, 0.0), start};
+  if (start.empty()) result.hub.assign(n, 1.0 / static_cast<double>(n));
   for (int step = 0; step < steps; ++step) {
     result.authority.assign(n, 0.0);
     for (std::size_t u = 0; u < n; ++u)

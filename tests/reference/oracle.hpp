@@ -34,8 +34,8 @@ std::vector<double> oracle_walk(const OracleGraph& graph, double c, std::size_t 
 struct OracleHits {
   std::vector<double> authority, hub;  ///< sum 1 each
 };
-/// a = A^T h, h = A a from equal hubs, `steps` times.
-OracleHits oracle_hits(const OracleGraph& graph, int steps);
+/// a = A^T h, h = A a, `steps` times; from equal hubs, where no start is given.
+OracleHits oracle_hits(const OracleGraph& graph, int steps, const std::vector<double>& start = {});
 
 /// sum |a - b|
 double l1_distance(const std::vector<double>& a, const std::vector<double>& b);

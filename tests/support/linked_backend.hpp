@@ -1,6 +1,8 @@
 // A group of made-up devices: the CPU backend of every rank, "linked" as GPUs are, so that the path from
 // device to device is tested without any. The exchange is that of kernels/cuda/nccl_exchange, in host memory.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -126,7 +128,8 @@ class LinkedMatrix : public Matrix<S> {
   unsigned block_width(unsigned num_vectors) const override {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }
-  bool steps_walks(unsigned num_vectors) const override { return num_rows > 0 && num_vectors > 1; }
+  bool steps_ranks() const override { return takes_steps; }
+  bool steps_walks(unsigned num_vectors) const override { return takes_steps && num_vectors > 1; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
     begun_ = Buffer<double>(num_products_);
@@ -136,7 +139,8 @@ class LinkedMatrix : public Matrix<S> {
   const Buffer<double>& begun() const { return begun_; }
 
   bool ends_with_updates = true;
-  std::uint64_t num_rows = 0;  ///< of one that steps walks
+  bool takes_steps = false;  ///< in one go
+  std::uint64_t num_rows = 0;
 
  private:
   std::unique_ptr<Matrix<S>> matrix_;
@@ -192,7 +196,8 @@ class LinkedBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
     const std::uint64_t num_rows = m.num_rows;
     auto matrix = with_latest(cpu_->make_matrix(std::move(m)));
-    if (steps_walks) matrix->num_rows = num_rows;
+    matrix->takes_steps = takes_steps;
+    matrix->num_rows = num_rows;
     return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
@@ -207,6 +212,19 @@ class LinkedBackend : public Backend<S> {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
     num_chained += chain != nullptr;
     return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain);
+  }
+  PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
+                         const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
+                         bool squares, Buffer<S>& score, const InputTarget<S>& next,
+                         RankChain<S>* chain) override {
+    ++num_stepped;
+    Buffer<double> y(dynamic_cast<const LinkedMatrix<S>&>(matrix).num_rows);
+    std::fill(y.begin(), y.end(), 0.0);
+    matrix.apply(x, y, 1);
+    const Buffer<S> inputs = x.clone();
+    PendingSums sums = rank_update(update, y, {}, jump, scale, bound, squares, score, next, chain);
+    EXPECT_TRUE(std::ranges::equal(inputs, x));  // the next ones went elsewhere
+    return sums;
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next) override {
@@ -247,7 +265,6 @@ class LinkedBackend : public Backend<S> {
     ++num_norms;
     return cpu_->norm_sums(y, squares, bound);
   }
-  double largest_inverse(const Buffer<double>& y) override { return cpu_->largest_inverse(y); }
   NormedUpdate normed_update(const NormStep& step, double size, const Buffer<double>& y,
                              const RowPlaces& places, const ExactScale& bound, bool squares, Buffer<S>& score,
                              const InputTarget<S>& next) override {
@@ -272,8 +289,8 @@ class LinkedBackend : public Backend<S> {
 
   bool ends_with_updates = true;             ///< products of tile-messages can, which are made from now on
   EdgeOffset most_chained = ~EdgeOffset{0};  ///< elements of a matrix whose updates follow one another
-  bool steps_walks = true;                   ///< CSR does in one go, made from now on
-  int num_stepped = 0;                       ///< steps of walks in one go
+  bool takes_steps = true;                   ///< CSR does in one go, made from now on
+  int num_stepped = 0;                       ///< steps in one go
   int num_ended = 0;                         ///< products
   int num_chained = 0;                       ///< updates that follow one another
   int num_norms = 0;                         ///< looks at a product for its norm

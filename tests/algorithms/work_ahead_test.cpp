@@ -238,6 +238,33 @@ TEST(WorkAhead, HitsReadsProductsThatLieOutOfOrder) {
   }
 }
 
+/// Until the scores come to where one large weight lies, sums are small beside it.
+TEST(WorkAhead, HitsHasTheSameBitsWhereSumsAreSmallAtFirst) {
+  Graph whole = skewed_graph(400, 900);
+  whole.weights[whole.weights.size() - 1] = 0x1p60;
+  HitsOptions options;
+  options.start_hubs.assign(400, 0.0);
+  options.start_hubs[2] = 1;
+  for (const bool block_form : {false, true}) {
+    std::pair<Scores, Scores> expected, found;
+    run_ranks(1, [&](Communicator& comm) {
+      StepByStep<float> backend(comm, kSmallTiles);
+      expected = hits_scores(whole, backend, block_form, comm, options);
+    });
+    for (const int ranks : {1, 3}) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        LinkedBackend<float> backend(comm, kSmallTiles);
+        if (comm.size() > 1) link_devices<float>(backend, comm);
+        const auto mine = hits_scores(whole, backend, block_form, comm, options);
+        EXPECT_EQ(backend.num_ended, block_form ? 4 : 6);  // 4 or 9 where sums are alike
+        EXPECT_EQ(backend.num_normed, 0);
+        if (comm.is_root()) found = mine;
+      });
+      EXPECT_EQ(found, expected) << ranks << " ranks, block form " << block_form;
+    }
+  }
+}
+
 TEST(WorkAhead, HitsHasTheSameBitsWhereProductsGrowAndShrink) {
   const Graph whole = skewed_graph(400, 900);
   for (const ScoreNorm norm : {ScoreNorm::max, ScoreNorm::l2}) {

@@ -52,7 +52,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
 void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                          Precision precision, std::uint64_t free_bytes, Communicator& comm);
 
-/// From so many edges on a GPU packs sooner than the host; measured from a million on (docs/benchmarks.md).
+/// From so many edges on a GPU packs R-MAT graphs sooner than the host, and the web graph cnr-2000 as soon
+/// (docs/benchmarks.md).
 inline constexpr std::uint64_t kEdgesWorthDevicePacking = std::uint64_t{1} << 20;
 /// Whether matrices of `shape` are best packed on the GPU: it is worth it, and takes no more than half of the
 /// memory that is free on every rank's. Collective; same on every rank.

@@ -75,10 +75,9 @@ void RankingCommand::add_device_options() {
       "pack", pack_,
       {{"auto", PackPlace::automatic}, {"host", PackPlace::host}, {"device", PackPlace::device}},
       "where tile-messages are packed for a GPU; the bytes are the same, device: sooner, with less of the "
-      "host's memory and about three times the matrix on the GPU; auto takes it from a million "
-      "edges on, where the GPU has that memory; device is refused where the CPU computes (in an options "
-      "file: a "
-      "warning)");
+      "host's memory and about three times the matrix on the GPU; auto takes it from a million edges on, "
+      "where that is at most half of what is free there; device is refused where the CPU computes (in an "
+      "options file: a warning)");
   // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
   options_.add({.name = "deterministic",
                 .help = "always yes: the same bits on any number of threads, processes and GPUs and in every "

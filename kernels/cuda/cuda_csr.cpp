@@ -15,8 +15,8 @@ namespace {
 /// Elements a multiprocessor from which on walks take a step in one go: of R-MAT 16 and smaller (14,000) a
 /// product and an update take less, of 17 and larger (28,000) more (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
-/// Blocks up to which ranks take a step in one go: more (from some 65,000 elements on) queue for the sums
-/// longer than the launch that is saved (docs/performance.md).
+/// Blocks up to which ranks take a step in one go: more (from some 65,000 elements on, or fewer in many
+/// short rows) queue for the sums longer than the launch that is saved (docs/performance.md).
 constexpr unsigned kMostBlocksOfSteps = 256;
 
 template <class S>

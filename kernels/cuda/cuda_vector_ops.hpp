@@ -36,9 +36,9 @@ struct ChainView {
 
 /// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
 /// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
-/// = 0 out, may be null; without slots out is filled in order. chain and factor are of rank_update only;
-/// factor: what link is multiplied with, in device memory; null: 1; below 0: nothing is done, and no sums are
-/// sent.
+/// = 0 out, may be null; without slots out is filled in order. chain is of rank_update and step_ranks,
+/// factor of rank_update alone: what link is multiplied with, in device memory; null: 1; below 0: nothing is
+/// done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;

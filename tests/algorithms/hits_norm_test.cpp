@@ -72,10 +72,10 @@ TEST(HitsNorm, ColumnSumsAreThoseOfTheTransposedMatrix) {
 }
 
 template <class S>
-bool sums_are_known(const OracleGraph& graph) {
+bool sums_are_known(const OracleGraph& graph, KernelKind kernel = KernelKind::csr) {
   const auto comm = make_single_rank();
   const auto backend = make_backend<S>("cpu");
-  auto op = SpmvOperator<S>::in_edges(graph_of(graph, true), {.kernel = KernelKind::csr}, *backend, *comm);
+  auto op = SpmvOperator<S>::in_edges(graph_of(graph, true), {.kernel = kernel}, *backend, *comm);
   Buffer<S> x = op.make_x();
   Buffer<double> y = op.make_y();
   const ColumnSums<S> columns = column_sums(op, x, y);
@@ -91,6 +91,9 @@ TEST(HitsNorm, ColumnSumsThatLeaveTheNumbersAreNotUsed) {
   EXPECT_TRUE(sums_are_known<double>({2, {{0, 1, 4e149}}}));
   EXPECT_FALSE(sums_are_known<double>({2, {{0, 1, 6e149}}}));
   EXPECT_FALSE(sums_are_known<double>({2, {}}));
+  // Messages are f32, and scores of the block form are up to 2.
+  EXPECT_TRUE(sums_are_known<float>({2, {{0, 1, 1e38}}}, KernelKind::tile_messages));
+  EXPECT_FALSE(sums_are_known<float>({2, {{0, 1, 2e38}}}, KernelKind::tile_messages));
 }
 
 }  // namespace

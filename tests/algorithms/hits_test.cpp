@@ -222,6 +222,14 @@ TEST(Hits, BadStartsAndWeightsAreRefused) {
   EXPECT_THROW(run_hits(graph_of(heavy, true), options_with(until(1e-9))), InputError);
 }
 
+TEST(Hits, MessagesBeyondTheNumbersAreRefused) {
+  HitsOptions options = options_with(steps(3));
+  options.start_hubs = {1, 0};
+  const Graph graph = graph_of({2, {{0, 1, 3e38}}}, true);
+  EXPECT_THROW(run_hits<float>(graph, options, {.kernel = KernelKind::tile_messages}, HitsUpdate::block),
+               InputError);
+}
+
 TEST(Hits, TheOrderOfNodesChangesRoundingsOnly) {
   const Graph graph = graph_of(random_oracle_graph(9, 80, 400, true), true);
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {

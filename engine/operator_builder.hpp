@@ -166,23 +166,32 @@ struct OperatorBuilder {
     op.stats_.matrix_bytes = packing.bytes;
   }
 
+  static MessagesBuildInput packing_input(const SpmvOperator<S>& op, const CsrView<double>& csr,
+                                          std::span<const VertexId> rows, const ColumnOrder& columns,
+                                          const BinLimits& bins, std::span<const WindowPart> parts) {
+    const auto& tiles = columns.tiles;
+    return {.csr = csr,
+            .rows = rows,
+            .slot_of_column = columns.slot_of_column.data(),
+            .shape = {.num_rows = rows.size(),
+                      .num_slots = op.x_size_,
+                      .tiles = tiles,
+                      .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
+                      .bins = bins,
+                      .parts = parts}};
+  }
+
   void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
     const BinLimits bins = backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates);
     if (options.pack_on_device) {
-      const auto& tiles = columns.tiles;
-      op.matrix_ = backend.pack_messages(
-          {.csr = csr,
-           .rows = rows,
-           .slot_of_column = columns.slot_of_column.data(),
-           .shape = {.num_rows = rows.size(),
-                     .num_slots = op.x_size_,
-                     .tiles = tiles,
-                     .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
-                     .bins = bins,
-                     .parts = parts}},
-          op.exchange_, packing);
+      try {
+        op.matrix_ =
+            backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_, packing);
+      } catch (const ResourceError&) {
+        if (!options.may_pack_on_host) throw;
+      }
       if (op.matrix_ != nullptr) return;
     }
     auto matrix = build_tile_messages<S>(csr, rows, columns, bins, parts);

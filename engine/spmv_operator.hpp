@@ -34,6 +34,7 @@ struct OperatorOptions {
   KernelKind kernel = KernelKind::automatic;
   PerfTable table = default_perf_table();
   bool pack_on_device = false;                   ///< where the backend can
+  bool may_pack_on_host = false;                 ///< then, where the device turns out to have no room
   OrderRequest order = OrderRequest::automatic;  ///< of columns and rows; of tile-messages, and of CSR of
                                                  ///< several vectors on a GPU
   unsigned num_vectors = 1;                      ///< that are multiplied at a time, mostly

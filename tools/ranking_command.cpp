@@ -149,6 +149,7 @@ OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& se
   return {.kernel = kernel_,
           .table = load_tables(backend_, session.comm()),
           .pack_on_device = packs_on_device_,
+          .may_pack_on_host = pack_ == PackPlace::automatic,
           .order = order_,
           .num_vectors = num_vectors_,
           .plan = plan_,

@@ -113,7 +113,13 @@ class CudaBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput& input,
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
-    TileMessages<S> matrix = cuda::build_messages_on_device<S>(input);
+    TileMessages<S> matrix;
+    try {
+      matrix = cuda::build_messages_on_device<S>(input);
+    } catch (const ResourceError&) {
+      cuda::empty_pool();  // for who packs elsewhere then
+      throw;
+    }
     cuda::empty_pool();
     stats = matrix.stats;
     return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));

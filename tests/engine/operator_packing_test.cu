@@ -6,6 +6,7 @@
 
 #include "engine/device_ranks.hpp"
 #include "engine/spmv_operator.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/support/host_builds.hpp"
 #include "tests/support/linked_backend.hpp"
 #include "tests/support/skewed_graph.hpp"
@@ -23,11 +24,13 @@ class PackingBackend : public LinkedBackend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     ++num_packed;
+    if (has_no_room) throw ResourceError("no room");
     TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
     stats = matrix.stats;
     return make_matrix(std::move(matrix), std::move(exchange));
   }
   int num_packed = 0;
+  bool has_no_room = false;
 };
 
 struct Found {
@@ -37,11 +40,13 @@ struct Found {
 };
 
 template <class S>
-Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool link) {
+Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool link,
+              int rank_without_room = -1) {
   Found found;
   std::atomic<int> num_packed = 0;
   run_ranks(num_ranks, [&](Communicator& comm) {
     PackingBackend<S> backend(comm, kSmallTiles);
+    backend.has_no_room = comm.rank() == rank_without_room;
     if (link) link_devices<S>(backend, comm);
     auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), options, backend, comm);
     std::vector<double> x(whole.num_vertices);
@@ -83,6 +88,20 @@ TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
     expect_same_products<float>(skewed_graph(900, 9000), order);
     expect_same_products<double>(skewed_graph(400, 1500), order);
     expect_same_products<float>(skewed_graph(3, 5), order);
+  }
+}
+
+TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
+  const Graph whole = skewed_graph(900, 9000);
+  OperatorOptions options{.kernel = KernelKind::tile_messages};
+  const Found on_host = product<float>(whole, options, 1, false);
+  options.pack_on_device = true;
+  EXPECT_THROW(product<float>(whole, options, 1, false, 0), ResourceError);
+  options.may_pack_on_host = true;
+  for (const int ranks : {1, 3}) {
+    const Found found = product<float>(whole, options, ranks, ranks > 1, ranks / 2);
+    EXPECT_EQ(found.num_packed, ranks);
+    EXPECT_EQ(found.y, on_host.y) << ranks << " ranks";
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kSecondsToStop = 2;
 volatile std::sig_atomic_t first_signal = 0;
 volatile std::sig_atomic_t is_writing = 0;
-volatile std::sig_atomic_t is_told = 0, is_on_terminal = 0;
+volatile std::sig_atomic_t tells_end = 0, is_on_terminal = 0;  // the end is to be told, and where
 
 void on_stop(int signal) {
   if (first_signal != 0) _exit(128 + first_signal);
@@ -31,7 +31,7 @@ void tell_end() {
 
 void on_alarm(int) {
   if (is_writing != 0) return void(alarm(kSecondsToStop));
-  if (is_told != 0) tell_end();
+  if (tells_end != 0) tell_end();
   _exit(128 + first_signal);
 }
 
@@ -58,10 +58,10 @@ void install_signal_handlers() {
 
 void tell_end_by_signal(bool on_terminal) {
   is_on_terminal = on_terminal ? 1 : 0;
-  is_told = 1;
+  tells_end = 1;
 }
 
-void end_is_told() { is_told = 0; }
+void end_is_told() { tells_end = 0; }
 
 int stop_signal() { return first_signal; }
 

@@ -18,7 +18,7 @@ struct RowInputs {
   VertexId place[kRowsEach];
 };
 
-/// The `count` rows of a block from `first` on, of which `sums` are: thread by thread.
+/// The `count` rows of a block from `first` on, whose sums are in row_sums: thread by thread.
 template <bool kSquares, class S>
 __device__ void update_rows(const RankUpdate& update, const RankVectors<S>& v, const ExactScale& bound,
                             const RowInputs<S>& inputs, VertexId first, std::uint32_t count,

@@ -7,9 +7,10 @@
 #include "tools/report.hpp"
 
 namespace tessera::cli {
+namespace {
 
-void add_graph_options(OptionTable& table, GraphOptions& options) {
-  table.group("Input");
+/// What the file is, and what stands in it.
+void add_file_options(OptionTable& table, GraphOptions& options) {
   Option& graph =
       table.positional("graph", options.path, "edge list, Matrix Market, cache ... or - (standard input)");
   graph.placeholder = "GRAPH";
@@ -36,6 +37,10 @@ void add_graph_options(OptionTable& table, GraphOptions& options) {
       "labels", options.labels,
       {{"auto", LabelChoice::automatic}, {"int", LabelChoice::integer}, {"string", LabelChoice::string}},
       "what node labels are; auto: integers when all of them are");
+}
+
+/// What becomes of the edges.
+void add_edge_options(OptionTable& table, GraphOptions& options) {
   table.flag("weighted", options.weighted, "use the third column as weight").opposite = "unweighted";
   table.flag("unweighted", options.unweighted, "ignore weights that the file declares").opposite = "weighted";
   table.flag("undirected", options.undirected, "add the reverse of each edge").opposite = "directed";
@@ -49,6 +54,14 @@ void add_graph_options(OptionTable& table, GraphOptions& options) {
   table.choice<SelfLoops>("self-loops", options.self_loops,
                           {{"keep", SelfLoops::keep}, {"drop", SelfLoops::drop}},
                           "edges from a node to itself");
+}
+
+}  // namespace
+
+void add_graph_options(OptionTable& table, GraphOptions& options) {
+  table.group("Input");
+  add_file_options(table, options);
+  add_edge_options(table, options);
   table.text("member", "NAME", options.archive_member, "which file of an archive");
 }
 

@@ -76,6 +76,18 @@ double device_block_bytes(const DeviceWork& work, std::uint64_t num_vectors) {
          (1.0 / 8 + static_cast<double>(num_vectors * sizeof(double)) / kSumChunk) * work.num_nonzeros;
 }
 
+/// What an invocation may use instead, where a GPU has too little memory for `plan`.
+std::string device_memory_remedy(const SpmvPlan& plan, const MemoryShape& shape, Precision precision) {
+  std::string remedy;
+  const auto add = [&](bool helps, const char* what) {
+    if (helps) remedy += std::string(remedy.empty() ? "" : ", ") + what;
+  };
+  add(shape.batch > 1 && plan.kernel != KernelKind::tile_messages, "a smaller --batch");
+  add(shape.packs_on_device, "--pack host");
+  add(precision == Precision::f64, "--precision f32");
+  return remedy + (remedy.empty() ? "" : " or ") + "--backend cpu";
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision precision, Communicator& comm,
@@ -149,17 +161,12 @@ void check_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryS
   while (enough <= kMostGpus &&
          plan_device_memory(graph, plan, shape, precision, enough).bytes() > free_bytes)
     ++enough;
-  const char* on_host = shape.packs_on_device ? "--pack host, " : "";
-  const char* fewer =
-      shape.batch > 1 && plan.kernel != KernelKind::tile_messages ? "a smaller --batch, " : "";
   run_together(comm, [&] {
     if (needed <= free_bytes) return;
     throw ResourceError(
-        fmt::format("solving needs {} bytes on each GPU, but {} are free; {}", needed, free_bytes,
-                    enough <= kMostGpus
-                        ? fmt::format("{} such GPUs would do, or use {}{}--precision f32 or --backend cpu",
-                                      enough, fewer, on_host)
-                        : fmt::format("use {}{}--precision f32 or --backend cpu", fewer, on_host)));
+        fmt::format("solving needs {} bytes on each GPU, but {} are free; {}use {}", needed, free_bytes,
+                    enough <= kMostGpus ? fmt::format("{} such GPUs would do, or ", enough) : "",
+                    device_memory_remedy(plan, shape, precision)));
   });
 }
 

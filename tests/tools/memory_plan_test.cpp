@@ -136,10 +136,10 @@ TEST(MemoryRemedy, NamesWhatMakesThisPlanSmaller) {
 
 /// What is said of too little memory; empty: it is enough.
 std::string complaint(const MemoryShape& shape, std::uint64_t free_bytes,
-                      KernelKind kernel = KernelKind::tile_messages) {
+                      KernelKind kernel = KernelKind::tile_messages, Precision precision = Precision::f32) {
   const auto comm = make_single_rank();
   try {
-    check_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(kernel), shape, Precision::f32, free_bytes,
+    check_device_memory(graph_of(1'000'000, 16'000'000), spmv_plan(kernel), shape, precision, free_bytes,
                         *comm);
   } catch (const ResourceError& error) {
     return error.what();
@@ -172,13 +172,15 @@ TEST(CheckDeviceMemory, SaysWhatIsNeededAndHowManyGpusWouldDo) {
   const std::string text = complaint({}, needed - 1);
   EXPECT_THAT(text, HasSubstr(std::to_string(needed) + " bytes on each GPU, but " +
                               std::to_string(needed - 1) + " are free"));
-  EXPECT_THAT(text, HasSubstr("2 such GPUs would do"));
+  EXPECT_THAT(text, HasSubstr("2 such GPUs would do, or use --backend cpu"));
   EXPECT_THAT(text, testing::Not(HasSubstr("--pack host")));
-  EXPECT_THAT(complaint({}, 1000), HasSubstr("use --precision f32 or --backend cpu"));
+  EXPECT_THAT(complaint({}, 1000), HasSubstr("free; use --backend cpu"));
+  EXPECT_THAT(complaint({}, 1000, KernelKind::tile_messages, Precision::f64),
+              HasSubstr("use --precision f32 or --backend cpu"));
   EXPECT_THAT(complaint({.batch = 9}, 1000), testing::Not(HasSubstr("--batch")));
   EXPECT_THAT(complaint({.batch = 9}, 1000, KernelKind::csr),
-              HasSubstr("use a smaller --batch, --precision"));
-  EXPECT_THAT(complaint({.packs_on_device = true}, needed), HasSubstr("use --pack host, --precision f32"));
+              HasSubstr("use a smaller --batch or --backend cpu"));
+  EXPECT_THAT(complaint({.packs_on_device = true}, needed), HasSubstr("use --pack host or --backend cpu"));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ class AlternatingHits {
     result.authority = authority_.op->to_original(authority_.score);
     result.hub = hub_.op->to_original(hub_.score);
     result.convergence_rate = convergence_rate(result.report.residual_history, 1);
-    result.unique = is_unique(result);
+    if (!result.report.interrupted) result.unique = is_unique(result);
   }
 
  private:
@@ -211,7 +211,7 @@ class BlockHits {
     normalize(options_.normalize, result.authority);
     normalize(options_.normalize, result.hub);
     result.convergence_rate = convergence_rate(result.report.residual_history, 2);
-    result.unique = is_unique(result);
+    if (!result.report.interrupted) result.unique = is_unique(result);
   }
 
  private:
@@ -259,6 +259,7 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
 
 template <class S>
 HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options) {
+  const StopTest checked(options.stop, precision_of<S>());
   if (to_authority.num_rows() == 0) return {};
   return iterate(AlternatingHits<S>(to_authority, to_hub, options), options, precision_of<S>(),
                  to_authority.comm());
@@ -266,6 +267,7 @@ HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const Hi
 
 template <class S>
 HitsResult hits_block(SpmvOperator<S>& block, const HitsOptions& options) {
+  const StopTest checked(options.stop, precision_of<S>());
   if (block.num_rows() == 0) return {};
   return iterate(BlockHits<S>(block, options), options, precision_of<S>(), block.comm());
 }

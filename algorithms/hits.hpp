@@ -25,8 +25,8 @@ struct HitsResult {
   /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
   /// is not unique (or nearly so) and the result depends on the start.
   double convergence_rate = 0;
-  /// False: several components tie for the dominant pair. In f32, weights that differ by more than 1e38 may
-  /// hide one.
+  /// False: several components tie for the dominant pair; nobody looks where the run was stopped. In f32,
+  /// weights that differ by more than 1e38 may hide one.
   bool unique = true;
 };
 

@@ -2,7 +2,6 @@
 // of ids. One bit a possible key, so that the set of a million-vertex graph stays in a core's cache.
 #pragma once
 #include <cstdint>
-#include <span>
 
 #include "kernels/base/buffer.hpp"
 

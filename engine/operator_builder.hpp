@@ -189,9 +189,10 @@ struct OperatorBuilder {
       try {
         op.matrix_ =
             backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_, packing);
-      } catch (const ResourceError&) {
+      } catch (const NoRoomError&) {
         if (!options.may_pack_on_host) throw;
       }
+      op.stats_.packed_on_device = op.matrix_ != nullptr;
       if (op.matrix_ != nullptr) return;
     }
     auto matrix = build_tile_messages<S>(csr, rows, columns, bins, parts);
@@ -201,14 +202,15 @@ struct OperatorBuilder {
 
   void finish_stats(SpmvOperator<S>& op) const {
     OperatorStats& stats = op.stats_;
-    std::uint64_t sums[] = {stats.num_nonzeros, stats.num_stored, stats.num_row_pieces, stats.num_workloads,
-                            stats.matrix_bytes};
+    std::uint64_t sums[] = {stats.num_nonzeros,  stats.num_stored,   stats.num_row_pieces,
+                            stats.num_workloads, stats.matrix_bytes, std::uint64_t{!stats.packed_on_device}};
     comm.all_sum(std::span<std::uint64_t>(sums));
     stats.num_nonzeros = sums[0];
     stats.num_stored = sums[1];
     stats.num_row_pieces = sums[2];
     stats.num_workloads = sums[3];
     stats.matrix_bytes = sums[4];
+    stats.packed_on_device = sums[5] == 0;
     const std::uint64_t ranks = static_cast<std::uint64_t>(comm.size());
     // Each tile reads its part of x once and adds to y once a piece (read and write).
     stats.vector_bytes = ranks * op.x_size_ * sizeof(S) + stats.num_row_pieces * 2 * sizeof(double);

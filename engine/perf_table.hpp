@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/device_rates.hpp"
-#include "kernels/tile_composite_view.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera {

@@ -26,6 +26,7 @@ struct OperatorStats {
   std::uint64_t matrix_bytes = 0;     ///< read once a product and its update
   std::uint64_t vector_bytes = 0;     ///< x read, y written; so counted also where an update ends products
   std::uint64_t exchanged_bytes = 0;  ///< received by one rank from the others, a step
+  bool packed_on_device = false;      ///< by every rank
   double row_imbalance = 1, nonzero_imbalance = 1;
   double padding_ratio = 0;
 };

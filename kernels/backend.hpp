@@ -126,8 +126,8 @@ class RowScale {
   bool are_masses_ = false;
 };
 
-/// What a product can end in: new = link * y + constant (PageRank), or new = link * y, and `restart` more in
-/// one row (a walk; kNoVertex: in none of this rank's).
+/// What a product can end in: new = link * y + constant (PageRank; HITS, with 0), or new = link * y, and
+/// `restart` more in one row (a walk; kNoVertex: in none of this rank's).
 struct EndingUpdate {
   double link = 0;
   double constant = 0;

@@ -113,7 +113,8 @@ int HitsCommand::run(Session& session) {
   const HitsResult result =
       with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, options, session); });
   session.report()["hits"] = {{"unique", result.unique}, {"convergence_rate", result.convergence_rate}};
-  if (!result.unique && !result.report.interrupted)
+  if (result.report.interrupted) session.report()["hits"]["unique"] = nullptr;
+  if (!result.unique)
     log_warning(
         "the dominant pair of scores is not unique: several components tie, and the result depends on the "
         "start");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/io/atomic_file.hpp"
 #include "tools/backend_choice.hpp"

@@ -1,7 +1,5 @@
 #include "tools/graph_input.hpp"
 
-#include <algorithm>
-
 #include "engine/load_graph.hpp"
 #include "tools/log.hpp"
 #include "tools/report.hpp"

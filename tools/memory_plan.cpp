@@ -48,13 +48,19 @@ double device_packing_bytes(const DeviceWork& work, double packed, std::uint32_t
   return std::max(kMatrices * packed, sorting - packed) + kCellBytes * tiles * bins;
 }
 
-/// In memory at a time: a batch, padded for CSR on a GPU, but one by one where it has tile-messages.
+/// That go through a matrix together: a batch, padded for CSR on a GPU, but one by one where it has
+/// tile-messages.
+std::uint64_t width_of_products(const MemoryShape& shape, std::uint64_t value_bytes,
+                                const SpmvPlan* on_device) {
+  if (on_device == nullptr) return shape.batch;
+  if (on_device->kernel == KernelKind::tile_messages) return 1;
+  return on_device->kernel == KernelKind::csr ? padded_vectors(shape.batch, value_bytes) : shape.batch;
+}
+
+/// In memory at a time.
 std::uint64_t vectors_together(const MemoryShape& shape, std::uint64_t value_bytes,
                                const SpmvPlan* on_device) {
-  if (on_device == nullptr) return checked_mul(shape.num_vectors, shape.batch);
-  if (on_device->kernel == KernelKind::tile_messages) return shape.num_vectors;
-  const bool is_padded = on_device->kernel == KernelKind::csr;
-  return checked_mul(shape.num_vectors, is_padded ? padded_vectors(shape.batch, value_bytes) : shape.batch);
+  return checked_mul(shape.num_vectors, width_of_products(shape, value_bytes, on_device));
 }
 
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
@@ -68,7 +74,7 @@ std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, 
                      checked_mul(ceil_div(num_vertices, num_ranks), own_block));
 }
 
-/// Beside a matrix in CSR, for products of several vectors (kernels/cuda/cuda_row_runs.hpp): 16 bytes a run,
+/// Beside a matrix in CSR, for products of so many vectors (kernels/cuda/cuda_row_runs.hpp): 16 bytes a run,
 /// of 128 elements or for every second row, if all others are empty; a sum for each chunk of a long row.
 double device_block_bytes(const DeviceWork& work, std::uint64_t num_vectors) {
   if (num_vectors == 1) return 0;
@@ -132,7 +138,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
       .weighted = graph.weighted};
   const std::uint64_t vectors = vectors_together(shape, value_bytes, &plan);
   const double packed = plan.kernel == KernelKind::csr
-                            ? predict_device_csr_bytes(work) + device_block_bytes(work, vectors)
+                            ? predict_device_csr_bytes(work) +
+                                  device_block_bytes(work, width_of_products(shape, value_bytes, &plan))
                             : predict_messages_bytes(work);
   // Steps in one go have no y, but x twice, which is no more. HITS has a matrix's sums of columns beside each
   // vector, and at first what they are made of.

@@ -92,7 +92,7 @@ IterationObserver Progress::iterating(double tolerance, int max_iterations, Step
       show(fmt::format("step {} of at most {}: change {:.3g}{}{}", step.iteration, max_iterations,
                        step.residual, queries, eta));
     }
-    return !stop_requested();
+    return !stops_after_step();
   };
 }
 

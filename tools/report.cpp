@@ -108,6 +108,7 @@ ordered_json operator_json(const OperatorStats& stats) {
           {"matrix_bytes", stats.matrix_bytes},
           {"vector_bytes", stats.vector_bytes},
           {"exchanged_bytes", stats.exchanged_bytes},
+          {"packed_on", stats.packed_on_device ? "device" : "host"},
           {"row_imbalance", stats.row_imbalance},
           {"nonzero_imbalance", stats.nonzero_imbalance}};
 }

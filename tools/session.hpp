@@ -2,7 +2,6 @@
 // times and the report. One for each run; made by run_command.
 #pragma once
 #include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 

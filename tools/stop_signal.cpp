@@ -65,6 +65,15 @@ void end_is_told() { tells_end = 0; }
 
 int stop_signal() { return first_signal; }
 
+bool stops_after_step() {
+  static bool has_stopped = false;
+  if (stop_requested() && !has_stopped) {
+    has_stopped = true;
+    alarm(kSecondsToStop);
+  }
+  return has_stopped;
+}
+
 WritingScope::WritingScope() { is_writing = 1; }
 WritingScope::~WritingScope() { is_writing = 0; }
 

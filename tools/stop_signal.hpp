@@ -1,5 +1,6 @@
 // SIGINT and SIGTERM: the first asks the work to stop at its next step, the second (or two seconds without
-// a next step, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored, so that writes fail.
+// a next step, or behind it, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored, so that
+// writes fail.
 #pragma once
 
 namespace tessera::cli {
@@ -14,6 +15,8 @@ void end_is_told();
 /// 0, or the signal that asked this process to stop.
 int stop_signal();
 inline bool stop_requested() { return stop_signal() != 0; }
+/// The same, asked behind a step: what is left to do has two seconds from now on.
+bool stops_after_step();
 
 /// While one exists the process is not ended by the two-second limit: a file is being written and its
 /// temporary must be removed or renamed.

@@ -1,7 +1,6 @@
 #include "tools/version.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <boost/version.hpp>
 #ifdef TESSERA_HAVE_MPI
 #include <mpi.h>

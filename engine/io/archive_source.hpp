@@ -2,7 +2,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/io/decompression.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <sys/stat.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,5 @@
 #include "engine/io/score_writer.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "engine/io/atomic_file.hpp"

@@ -1,7 +1,6 @@
 // What the first bytes of a text tell about the rest: found once by format_probe, obeyed by the parser.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -34,6 +34,10 @@ struct OptionError : Error {
 struct ResourceError : Error {
   explicit ResourceError(const std::string& message) : Error(ErrorCategory::resource, message) {}
 };
+/// Too little memory for one way of doing something, where there may be another.
+struct NoRoomError : ResourceError {
+  using ResourceError::ResourceError;
+};
 struct InternalError : Error {
   explicit InternalError(const std::string& message) : Error(ErrorCategory::internal, message) {}
 };

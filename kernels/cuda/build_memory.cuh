@@ -16,12 +16,12 @@
 #include <cstring>
 #include <cub/device/device_radix_sort.cuh>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/scratch_words.hpp"
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
@@ -240,7 +240,8 @@ struct HostMemory : MemoryTools<HostMemory> {
 struct PinnedMemory {
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    if (lacks_memory(cudaMallocHost(&memory, num_bytes), "cudaMallocHost")) throw std::bad_alloc();
+    if (lacks_memory(cudaMallocHost(&memory, num_bytes), "cudaMallocHost"))
+      throw NoRoomError("the host has no page-locked memory left to send the matrix from; use --pack host");
     return memory;
   }
   static void deallocate(void* memory) {
@@ -248,15 +249,14 @@ struct PinnedMemory {
   }
 };
 
-/// No host's memory: that is a std::bad_alloc and nothing else.
-struct NoDeviceRoom : std::bad_alloc {};
-
 struct DeviceMemory : MemoryTools<DeviceMemory> {
   template <class T>
   using Staging = BuildVector<PinnedMemory, T>;
   static void* allocate(std::size_t num_bytes) {
     void* memory = nullptr;
-    if (lacks_memory(cudaMallocAsync(&memory, num_bytes, nullptr), "cudaMallocAsync")) throw NoDeviceRoom();
+    if (lacks_memory(cudaMallocAsync(&memory, num_bytes, nullptr), "cudaMallocAsync"))
+      throw NoRoomError(
+          "the GPU has no room to build the matrix; use --pack host, more GPUs or --precision f32");
     return memory;
   }
   static void deallocate(void* memory) {

@@ -116,7 +116,7 @@ class CudaBackend : public Backend<S> {
     TileMessages<S> matrix;
     try {
       matrix = cuda::build_messages_on_device<S>(input);
-    } catch (const ResourceError&) {
+    } catch (const NoRoomError&) {
       cuda::empty_pool();  // for who packs elsewhere then
       throw;
     }

@@ -1,5 +1,6 @@
-// y = A x on a device, for every matrix form, one vector or a block, and steps of walks. All pointers are
-// device memory, but for `host_tiles`: the tile list as the host sees it, which decides the launches.
+// y = A x on a device, for every matrix form, one vector or a block, and steps of ranks and of walks. All
+// pointers are device memory, but for `host_tiles`: the tile list as the host sees it, which decides the
+// launches.
 //
 // The sum of a row is the form's (kernels/tile_composite_view.hpp, its tiles in order;
 // kernels/tile_messages_view.hpp; kernels/csr_view.hpp). So y has the bits that the CPU gives for the same
@@ -7,7 +8,6 @@
 #pragma once
 #include <vector>
 
-#include "kernels/block_padding.hpp"
 #include "kernels/csr_view.hpp"
 #include "kernels/cuda/cache_use.hpp"
 #include "kernels/cuda/cuda_row_blocks.hpp"

@@ -2,6 +2,7 @@
 // four elements at a time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight
 // elements take two loads of a thread instead of eight. Those of the next eight are written before the
 // additions of these; with 64 registers a thread the compiler puts them behind (docs/performance.md).
+#include "kernels/block_padding.hpp"
 #include "kernels/cuda/walk_step.cuh"
 
 namespace tessera::cuda {

@@ -10,12 +10,9 @@ namespace tessera::cuda {
 namespace {
 
 template <class F>
-auto in_room(const F& work) {
+auto told_by_name(const F& work) {
   try {
     return work();
-  } catch (const NoDeviceRoom&) {
-    throw ResourceError(
-        "the GPU has no room to build the matrix; use --pack host, more GPUs or --precision f32");
   } catch (const thrust::system_error& error) {
     throw ResourceError(std::string("CUDA: building the matrix: ") + error.what());
   }
@@ -25,17 +22,17 @@ auto in_room(const F& work) {
 
 template <class S>
 TileMessages<S> build_messages_on_device(const MessagesBuildInput& input) {
-  return in_room([&] { return build_messages<DeviceMemory, S>(input); });
+  return told_by_name([&] { return build_messages<DeviceMemory, S>(input); });
 }
 
 PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                          const VertexId* cols) {
-  return in_room([&] { return csr_of_edges<DeviceMemory>(num_vertices, num_edges, rows, cols); });
+  return told_by_name([&] { return csr_of_edges<DeviceMemory>(num_vertices, num_edges, rows, cols); });
 }
 
 template <class S>
 PreparedMessages<S> prepare_on_device(const PatternCsr& csr, const PreparationOptions& options) {
-  return in_room([&] { return GraphPreparation<DeviceMemory, S>(csr, options).run(); });
+  return told_by_name([&] { return GraphPreparation<DeviceMemory, S>(csr, options).run(); });
 }
 
 template TileMessages<float> build_messages_on_device(const MessagesBuildInput&);

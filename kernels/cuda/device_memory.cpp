@@ -59,9 +59,9 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes) {
   if (memory == nullptr) {
     std::size_t free_bytes = 0, all_bytes = 0;
     TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
-    throw ResourceError("the GPU has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
-                        " bytes free, " + std::to_string(num_bytes) +
-                        " more are needed; use --precision f32 or --backend cpu");
+    throw NoRoomError("the GPU has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
+                      " bytes free, " + std::to_string(num_bytes) +
+                      " more are needed; use --precision f32 or --backend cpu");
   }
   return {memory, [](void* pointer) {
             if (may_free()) (void)cudaFree(pointer);

@@ -8,7 +8,7 @@
 
 namespace tessera::cuda {
 
-/// Null for 0 bytes. Takes back what lies unused in the pool where it must. Throws ResourceError with the
+/// Null for 0 bytes. Takes back what lies unused in the pool where it must. Throws NoRoomError with the
 /// figures when there is not enough.
 std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 

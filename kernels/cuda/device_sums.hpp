@@ -7,7 +7,6 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/host_device.hpp"
-#include "kernels/cuda/cuda_check.hpp"
 #include "kernels/vector_sums.hpp"
 
 namespace tessera::cuda {

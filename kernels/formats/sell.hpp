@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "kernels/formats/sparse_product.hpp"
 

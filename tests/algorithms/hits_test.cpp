@@ -158,6 +158,18 @@ TEST(Hits, TwoEqualStarsAreNotUnique) {
     }
 }
 
+TEST(Hits, ARunThatIsStoppedDoesNotLookForTies) {
+  const OracleGraph oracle{8, {{1, 0}, {2, 0}, {3, 0}, {5, 4}, {6, 4}, {7, 4}}};
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    HitsOptions options = options_with(until(1e-12));
+    options.observer = [](const IterationProgress&) { return false; };
+    const HitsResult result = run_hits(graph_of(oracle, false), options, {}, update);
+    EXPECT_EQ(result.report.iterations, 1);
+    EXPECT_TRUE(result.report.interrupted);
+    EXPECT_TRUE(result.unique);
+  }
+}
+
 TEST(Hits, AWeakerComponentLeavesThePairUnique) {
   // A star of 4 and a star of 3.
   const OracleGraph oracle{9, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 5}, {7, 5}, {8, 5}}};

@@ -5,7 +5,6 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
-#include "engine/graph_stats.hpp"
 
 namespace tessera::bench {
 namespace {

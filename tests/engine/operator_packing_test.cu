@@ -24,13 +24,14 @@ class PackingBackend : public LinkedBackend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     ++num_packed;
-    if (has_no_room) throw ResourceError("no room");
+    if (has_no_room) throw NoRoomError("no room");
+    if (fails) throw ResourceError("a kernel failed");
     TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
     stats = matrix.stats;
     return make_matrix(std::move(matrix), std::move(exchange));
   }
   int num_packed = 0;
-  bool has_no_room = false;
+  bool has_no_room = false, fails = false;
 };
 
 struct Found {
@@ -71,12 +72,14 @@ void expect_same_products(const Graph& whole, OrderRequest order) {
   OperatorOptions options{.kernel = KernelKind::tile_messages, .order = order};
   const Found on_host = product<S>(whole, options, 1, false);
   EXPECT_EQ(on_host.num_packed, 0);
+  EXPECT_FALSE(on_host.stats.packed_on_device);
   options.pack_on_device = true;
   for (const int ranks : {1, 3, 4})
     for (const bool link : {false, true}) {
       if (ranks == 1 && link) continue;
       const Found on_device = product<S>(whole, options, ranks, link);
       EXPECT_EQ(on_device.num_packed, ranks);
+      EXPECT_TRUE(on_device.stats.packed_on_device);
       EXPECT_EQ(on_device.y, on_host.y) << ranks << " ranks";
       EXPECT_EQ(on_device.stats.num_nonzeros, on_host.stats.num_nonzeros);
       if (ranks == 1) EXPECT_EQ(on_device.stats.matrix_bytes, on_host.stats.matrix_bytes);
@@ -101,8 +104,19 @@ TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
   for (const int ranks : {1, 3}) {
     const Found found = product<float>(whole, options, ranks, ranks > 1, ranks / 2);
     EXPECT_EQ(found.num_packed, ranks);
+    EXPECT_FALSE(found.stats.packed_on_device);
     EXPECT_EQ(found.y, on_host.y) << ranks << " ranks";
   }
+}
+
+TEST(OperatorPacking, SaysWhatElseFailsOnTheDevice) {
+  const auto comm = make_single_rank();
+  PackingBackend<float> backend(*comm, kSmallTiles);
+  backend.fails = true;
+  const OperatorOptions options{
+      .kernel = KernelKind::tile_messages, .pack_on_device = true, .may_pack_on_host = true};
+  EXPECT_THROW(SpmvOperator<float>::in_edges(skewed_graph(900, 9000), options, backend, *comm),
+               ResourceError);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/graph_stats.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
 

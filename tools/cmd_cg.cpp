@@ -38,7 +38,7 @@ class CgCommand : public Command {
   void write_solution(const std::vector<double>& x) const;
   void say_result(const CgResult& result, const SparseMatrix& matrix) const;
   int finish(const CgResult& result, const SparseMatrix& matrix, Session& session) const;
-  NamedPaths outputs() const { return {{"--output", output_}, {"--report", general_.report}}; }
+  NamedPaths outputs() const override { return {{"--output", output_}, {"--report", general_.report}}; }
 
   std::string matrix_, right_side_, first_ = "csr-adaptive", better_ = "csr-ell", output_ = "-",
                                     backend_ = "auto";

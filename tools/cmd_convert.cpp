@@ -12,6 +12,7 @@ class ConvertCommand : public Command {
  public:
   ConvertCommand();
   void check_options() const override;
+  NamedPaths outputs() const override { return {{"OUT", out_}, {"--report", general_.report}}; }
   int run(Session& session) override;
 
  private:
@@ -35,9 +36,8 @@ ConvertCommand::ConvertCommand()
 void ConvertCommand::check_options() const {
   check_graph_options(graph_);
   graph_file_kind(out_);
-  if (out_ == general_.report)
-    throw OptionError(fmt::format("OUT and --report are the same file \"{}\"", out_));
-  check_inputs_are_kept({{"GRAPH", graph_.path}}, {{"OUT", out_}, {"--report", general_.report}});
+  check_distinct_outputs(outputs());
+  check_inputs_are_kept({{"GRAPH", graph_.path}}, outputs());
 }
 
 int ConvertCommand::run(Session& session) {

@@ -17,6 +17,7 @@ class GenerateCommand : public Command {
  public:
   GenerateCommand();
   void check_options() const override;
+  NamedPaths outputs() const override { return {{"--output", output_}, {"--report", general_.report}}; }
   int run(Session& session) override;
 
  private:

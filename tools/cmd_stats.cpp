@@ -23,7 +23,7 @@ class StatsCommand : public Command {
   StatsCommand();
   void check_options() const override {
     check_graph_options(graph_);
-    check_inputs_are_kept({{"GRAPH", graph_.path}}, {{"--report", general_.report}});
+    check_inputs_are_kept({{"GRAPH", graph_.path}}, outputs());
   }
   int run(Session& session) override;
 

@@ -22,6 +22,9 @@ class TuneCommand : public Command {
  public:
   TuneCommand();
   void check_options() const override;
+  NamedPaths outputs() const override {
+    return {{"--output", output_}, {"--samples", samples_}, {"--report", general_.report}};
+  }
   int run(Session& session) override;
 
  private:
@@ -57,10 +60,8 @@ void TuneCommand::check_options() const {
     throw OptionError("--samples: --fit measures nothing; leave one of them out");
   if (!fit_.empty() && backend_ == "cpu")
     throw OptionError("--fit: makes the table of a GPU; leave --backend cpu out");
-  check_distinct_outputs({{"--fit", fit_ == "-" ? "" : fit_},
-                          {"--output", output_},
-                          {"--samples", samples_},
-                          {"--report", general_.report}});
+  check_distinct_outputs(outputs());
+  check_inputs_are_kept({{"--fit", fit_}}, outputs());
 }
 
 std::string table_text(const PerfTable& table) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/option_table.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/session.hpp"
 
 namespace tessera::cli {
@@ -25,6 +26,8 @@ class Command {
 
   /// Rules between options; called once all are set. Throws OptionError.
   virtual void check_options() const {}
+  /// Files that the command writes, by the names of their options.
+  virtual NamedPaths outputs() const { return {{"--report", general_.report}}; }
   /// Collective; the exit code. Errors are thrown.
   virtual int run(Session& session) = 0;
 

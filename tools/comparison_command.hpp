@@ -49,7 +49,7 @@ class ComparisonCommand : public Command {
   std::vector<std::string> names(bool on_device) const;
   /// Files that are read.
   virtual NamedPaths inputs() const = 0;
-  NamedPaths outputs() const { return {{"--plot", plot_}, {"--report", general_.report}}; }
+  NamedPaths outputs() const override { return {{"--plot", plot_}, {"--report", general_.report}}; }
   std::function<void(const std::string& name)> progress(const std::string& doing, Session& session) const;
   std::vector<std::string> known_names() const;
   void say_choice(Session& session, std::span<const ProductMeasurement> results) const;

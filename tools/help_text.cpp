@@ -14,7 +14,7 @@ constexpr const char* kExitCodes = R"(Exit codes
     3  not converged: scores and report are written
     4  bad input: the message names file, line and what was expected
     5  resource: memory, disk, device, communication
-  130  interrupted by SIGINT (Ctrl-C); 143 by SIGTERM. No scores are written, the report says interrupted
+  130  interrupted by SIGINT (Ctrl-C); 143 by SIGTERM, 129 by SIGHUP. No scores are written, the report says interrupted
 )";
 
 constexpr const char* kFormats = R"(Input, found by content (--format overrides)

@@ -227,6 +227,7 @@ ParseOutcome parse_options(Command& command, const std::vector<std::string>& arg
       throw OptionError(fmt::format("{}: missing {}; see: tessera {} --help", command.name(),
                                     option.placeholder, command.name()));
   command.check_options();
+  check_inputs_are_kept({{"--config", config}}, command.outputs());
   return print_config ? ParseOutcome::print_config : ParseOutcome::run;
 }
 

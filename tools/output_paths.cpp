@@ -9,7 +9,21 @@
 
 namespace tessera::cli {
 
-void check_distinct_outputs(const NamedPaths& outputs) {
+namespace {
+
+/// And the lists of labels that lie beside some kinds of files, which are no options.
+NamedPaths with_label_lists(const NamedPaths& outputs) {
+  NamedPaths all = outputs;
+  for (const auto& [name, path] : outputs)
+    if (path.ends_with(".npy") || path.ends_with(".mtx"))
+      all.emplace_back("the labels of " + name, path + ".labels.txt");
+  return all;
+}
+
+}  // namespace
+
+void check_distinct_outputs(const NamedPaths& paths) {
+  const NamedPaths outputs = with_label_lists(paths);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [first, path] = outputs[j];
@@ -22,7 +36,7 @@ void check_distinct_outputs(const NamedPaths& outputs) {
 
 void check_inputs_are_kept(const NamedPaths& inputs, const NamedPaths& outputs) {
   for (const auto& [input, path] : inputs)
-    for (const auto& [output, other_path] : outputs) {
+    for (const auto& [output, other_path] : with_label_lists(outputs)) {
       if (path.empty() || path == "-" || other_path.empty() || other_path == "-") continue;
       std::error_code missing;  // what is not there yet is no input
       if (std::filesystem::is_regular_file(path, missing) &&

@@ -105,11 +105,10 @@ void RankingCommand::check_options() const {
   const bool scores_to_stdout = output_.empty() || output_ == "-";
   if (general_.report == "-" && scores_to_stdout)
     throw OptionError("--report: \"-\" is standard output, where the scores go; give --output FILE as well");
-  if (!general_.report.empty() && general_.report == output_ && output_ != "-")
-    throw OptionError(fmt::format("--report and --output are the same file \"{}\"", output_));
   NamedPaths inputs = more_inputs();
   inputs.emplace_back("GRAPH", graph_.path);
-  check_inputs_are_kept(inputs, {{"--output", output_}, {"--report", general_.report}});
+  check_distinct_outputs(outputs());
+  check_inputs_are_kept(inputs, outputs());
 }
 
 void RankingCommand::check_request_of_gpu(const std::string& name, const std::string& asked_backend,

@@ -35,6 +35,7 @@ class RankingCommand : public Command {
   void add_solver_options();
   void add_output_options();
   void check_options() const override;
+  NamedPaths outputs() const override { return {{"--output", output_}, {"--report", general_.report}}; }
   /// Files that the command reads beside the graph, by the names of their options.
   virtual NamedPaths more_inputs() const { return {}; }
 

@@ -46,7 +46,7 @@ void handle(int signal, void (*handler)(int)) {
 }  // namespace
 
 void install_signal_handlers() {
-  for (int signal : {SIGINT, SIGTERM}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction inherited = {};
     sigaction(signal, nullptr, &inherited);
     if (inherited.sa_handler != SIG_IGN) handle(signal, on_stop);  // nohup, background jobs

@@ -1,6 +1,6 @@
-// SIGINT and SIGTERM: the first asks the work to stop at its next step, the second (or two seconds without
-// a next step, or behind it, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored, so that
-// writes fail.
+// SIGINT, SIGTERM and SIGHUP: the first asks the work to stop at its next step, the second (or two seconds
+// without a next step, or behind it, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored,
+// so that writes fail.
 #pragma once
 
 namespace tessera::cli {

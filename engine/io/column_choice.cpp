@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "engine/io/line_fields.hpp"
@@ -87,14 +89,28 @@ bool label_columns_are_integers(const Names& fields, const TextFormat& format, b
   return true;
 }
 
+/// Such as -5, 007 or 1.5: a label, but no column is called that.
+bool reads_as_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return !text.empty() && end == text.data() + text.size() && error != std::errc::invalid_argument;
+}
+
+/// Usual names of weights, without case, blanks and underscores.
+constexpr std::string_view kWeightNames[] = {"weight", "weights", "w", "value", "count"};
+
+bool is_weight_name(const std::string& name) {
+  return std::find(std::begin(kWeightNames), std::end(kWeightNames), plain_lower(name)) !=
+         std::end(kWeightNames);
+}
+
 bool looks_like_header(const SampleLines& sample, const Names& first, const TextFormat& format) {
   if (find_end_names(first)) return true;
-  if (format.weighted && format.weight_column < first.size()) {
-    const std::string name = plain_lower(first[format.weight_column]);
-    if (name == "weight" || name == "weights" || name == "w" || name == "value" || name == "count")
-      return true;
-  }
+  if (format.weighted && format.weight_column < first.size() && is_weight_name(first[format.weight_column]))
+    return true;
   if (sample.size() < 2 || !label_columns_are_integers(first, format, false)) return false;
+  for (const std::size_t column : {format.source_column, format.target_column})
+    if (reads_as_number(first[column])) return false;
   return std::all_of(sample.begin() + 1, sample.end(), [&](const HeadLine& line) {
     return label_columns_are_integers(fields_of(line, format), format, true);
   });
@@ -117,10 +133,33 @@ void set_columns(const std::vector<std::string>& wanted, const Names* header, co
   }
 }
 
+/// Where a header is there and no option says which column weighs: one of a usual name, but for the ends.
+void find_weight_column(const Names& names, TextFormat& format) {
+  for (const std::string_view wanted : kWeightNames)
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (plain_lower(names[i]) == wanted && i != format.source_column && i != format.target_column) {
+        format.weight_column = i;
+        return;
+      }
+}
+
+bool weighs_an_end(const TextFormat& format) {
+  return format.weighted &&
+         (format.weight_column == format.source_column || format.weight_column == format.target_column);
+}
+
 void check_ends_differ(const GraphOptions& options, const TextFormat& format) {
   if (format.source_column == format.target_column)
     throw OptionError("--columns " + quoted_text(options.columns) +
                       ": source and target are the same column, expected two, as in 1,2");
+}
+
+void check_weight_is_no_end(const GraphOptions& options, const TextFormat& format) {
+  if (weighs_an_end(format))
+    throw OptionError(
+        fmt::format("--columns {}: column {} would be the weight, too; name the column of "
+                    "weights, as in 1,2,3",
+                    quoted_text(options.columns), format.weight_column + 1));
 }
 
 }  // namespace
@@ -149,7 +188,7 @@ void choose_columns(const TextHead& head, const SampleLines& sample, const Graph
   const Names first = fields_of(sample[0], format);
   const bool header = by_name || options.header == HeaderLine::yes ||
                       (options.header == HeaderLine::automatic && looks_like_header(sample, first, format));
-  if (!header) return;
+  if (!header) return check_weight_is_no_end(options, format);
   format.body_offset = sample[0].next_offset;
   format.body_line = sample[0].number + 1;
   if (!wanted.empty()) {
@@ -158,8 +197,14 @@ void choose_columns(const TextHead& head, const SampleLines& sample, const Graph
   } else if (const auto ends = find_end_names(first)) {
     format.source_column = ends->source;
     format.target_column = ends->target;
-    if (const auto weight = find_name(first, "weight")) format.weight_column = *weight;
   }
+  if (wanted.size() < 3) find_weight_column(first, format);
+  if (wanted.empty() && weighs_an_end(format))
+    throw InputError(
+        fmt::format("{}:{}: no column is named weight; the header has {}; name the columns, as in "
+                    "--columns SOURCE,TARGET,WEIGHT",
+                    head.name, sample[0].number, listed(first)));
+  check_weight_is_no_end(options, format);
   std::string used = quoted_text(format.source_column < first.size() ? first[format.source_column] : "") +
                      " -> " +
                      quoted_text(format.target_column < first.size() ? first[format.target_column] : "");

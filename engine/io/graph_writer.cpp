@@ -12,6 +12,7 @@
 #include "engine/graph_stats.hpp"
 #include "engine/io/atomic_file.hpp"
 #include "engine/io/csv_text.hpp"
+#include "engine/io/format_probe.hpp"
 #include "engine/io/label_gather.hpp"
 #include "engine/io/label_list_writer.hpp"
 #include "engine/io/label_text.hpp"
@@ -46,9 +47,9 @@ void append_edges(std::string& out, const Graph& graph, EdgeOffset begin, EdgeOf
   }
 }
 
-/// All edges, rank after rank, formatted on all threads. Collective.
-void write_edges(const Graph& graph, const AppendVertex& append_vertex, char separator,
-                 std::optional<AtomicFile>& file, Communicator& comm) {
+/// All edges, rank after rank, formatted on all threads; use(text) on rank 0. Collective.
+void each_piece_of_edges(const Graph& graph, const AppendVertex& append_vertex, char separator,
+                         const std::function<void(std::string_view)>& use, Communicator& comm) {
   constexpr EdgeOffset kEdgesPerTask = 1 << 13;
   constexpr EdgeOffset kEdgesPerPiece = 16 * kEdgesPerTask;
   const EdgeOffset num_edges = graph.col_indices.size();
@@ -63,7 +64,7 @@ void write_edges(const Graph& graph, const AppendVertex& append_vertex, char sep
     for (const std::string& text : texts) piece.append(text);
     next = end;
   };
-  concatenate_pieces(comm, produce, [&](std::string_view text) { file->write(text); });
+  concatenate_pieces(comm, produce, use);
 }
 
 void check_no_isolated_vertices(const Graph& graph, const std::string& path, Communicator& comm) {
@@ -95,6 +96,37 @@ void check_tab_form(const LabelTable& mine, const std::string& path) {
                       path, terminal_cell(label, 60)));
   }
 }
+
+/// The begin of an edge list on its way to a file: that no reader takes it for something else (a first line
+/// for names of columns, say).
+class HeadCheck {
+ public:
+  HeadCheck(const std::string& path, bool csv, bool weighted) : path_(path), csv_(csv) {
+    options_.weighted = weighted;
+  }
+  /// What is written next.
+  void see(std::string_view text) { head_.append(text.substr(0, kHeadBytes - head_.size())); }
+  /// All is written. Throws InputError.
+  void finish() const {
+    try {
+      const TextHead head{.name = path_, .text = head_, .complete = head_.size() < kHeadBytes};
+      const TextFormat format = probe_format(head, options_);
+      if (format.body_offset == 0 && (format.delimiter == ',') == csv_) return;
+    } catch (const InputError&) {  // told below
+    }
+    throw InputError(
+        fmt::format("cannot write \"{}\": its first line \"{}\" would not read back as an edge; write .tsr "
+                    "or .mtx",
+                    path_, terminal_cell(head_.substr(0, head_.find('\n')), 60)));
+  }
+
+ private:
+  static constexpr std::size_t kHeadBytes = 1 << 16;
+  const std::string& path_;
+  bool csv_;
+  GraphOptions options_;
+  std::string head_;
+};
 
 void open_on_root(std::optional<AtomicFile>& file, const std::string& path, Communicator& comm) {
   run_together(comm, [&] {
@@ -137,7 +169,15 @@ void write_edge_list(const Graph& graph, const std::string& path, Communicator& 
   };
   std::optional<AtomicFile> file;
   open_on_root(file, path, comm);
-  write_edges(graph, append_label, csv ? ',' : '\t', file, comm);
+  HeadCheck head(path, csv, graph.weighted);
+  const auto write = [&](std::string_view text) {
+    head.see(text);
+    file->write(text);
+  };
+  each_piece_of_edges(graph, append_label, csv ? ',' : '\t', write, comm);
+  run_together(comm, [&] {
+    if (file) head.finish();
+  });
   commit_on_root(file, comm);
 }
 
@@ -152,7 +192,8 @@ void write_matrix_market(const Graph& graph, const std::string& path, Communicat
     file->write(fmt::format("{0} {0} {1}\n", graph.num_vertices, graph.num_edges));
   });
   const auto append_id = [](std::string& out, VertexId id) { append_number(out, std::uint64_t{id} + 1); };
-  write_edges(graph, append_id, ' ', file, comm);
+  const auto write = [&](std::string_view text) { file->write(text); };
+  each_piece_of_edges(graph, append_id, ' ', write, comm);
   commit_on_root(file, comm);
 }
 

@@ -68,7 +68,31 @@ TEST(FormatProbe, TakesAFirstLineOfNamesAsHeader) {
   EXPECT_THAT(read_text("from,to\nann,bob\n").edges, ElementsAre(Edge{"ann", "bob", 1}));
 }
 
+TEST(FormatProbe, TheWeightIsNoEndOfAnEdge) {
+  GraphOptions weighted;
+  weighted.weighted = true;
+  for (const char* text : {"time,source,target,weight\n9,1,2,0.5\n", "count,source,target\n0.5,1,2\n",
+                           "weight,source,target,count\n0.5,1,2,9\n"})
+    EXPECT_THAT(read_text(text, weighted).edges, ElementsAre(Edge{"1", "2", 0.5})) << text;
+  EXPECT_THAT(
+      read_text("time,source,target\n9,1,2\n", weighted).error,
+      HasSubstr(
+          "graph.txt:1: no column is named weight; the header has time, source, target; name the columns"));
+  weighted.columns = "source,target";
+  EXPECT_THAT(read_text("id,source,target,weight\n9,1,2,0.5\n", weighted).edges,
+              ElementsAre(Edge{"1", "2", 0.5}));
+  weighted.columns = "3,2";
+  EXPECT_THAT(read_text("id,source,target,weight\n9,2,1,0.5\n", weighted).edges,
+              ElementsAre(Edge{"1", "2", 0.5}));
+  EXPECT_THAT(read_text("9,2,1\n8,4,3\n", weighted).error,
+              HasSubstr("--columns \"3,2\": column 3 would be the weight, too"));
+  for (const char* bad : {"2,3,3", "2,3,2", "source,target,source"})
+    EXPECT_EQ(read_text("id,source,target\n9,1,2\n", columns(bad)).category, 2) << bad;
+}
+
 TEST(FormatProbe, KeepsAFirstLineThatMayBeData) {
+  for (const char* text : {"-5 -3\n1 2\n", "007 008\n1 2\n", "1.5 2.5\n1 2\n", "1e3 +4\n1 2\n"})
+    EXPECT_EQ(read_text(text).edges.size(), 2u) << text;
   EXPECT_THAT(read_text("ann,bob\nbob,cid\n").edges,
               ElementsAre(Edge{"ann", "bob", 1}, Edge{"bob", "cid", 1}));
   EXPECT_EQ(read_text("a 1\n1 2\n").edges.size(), 2u);

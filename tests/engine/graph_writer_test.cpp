@@ -68,6 +68,21 @@ TEST(EdgeListWriter, NamesALabelThatTabsCannotCarry) {
   }
 }
 
+TEST(EdgeListWriter, RefusesAFirstLineThatReadsAsSomethingElse) {
+  // Written by target: the first line is source -> target, or foo -> bar before nothing but integers.
+  const Graph names = sample_graph({{1, 0}, {0, 1}}, string_labels({"target", "source"}));
+  const Graph words = sample_graph({{1, 0}, {3, 2}}, string_labels({"foo", "bar", "1", "2"}));
+  const Graph commas = sample_graph({{1, 0}, {0, 1}}, string_labels({"a,b", "c,d"}));
+  for (const char* name : {"g.tsv", "g.csv"}) {
+    EXPECT_THAT(error_of(write_edge_list, names, name), HasSubstr("would not read back as an edge")) << name;
+    EXPECT_THAT(error_of(write_edge_list, words, name), HasSubstr("bar")) << name;
+  }
+  EXPECT_EQ(error_of(write_edge_list, commas, "g.csv"), "no error");
+  for (const char* name : {"g.tsv", "g.csv"})
+    expect_round_trip(write_edge_list, sample_graph({{0, 1}, {3, 2}}, string_labels({"-3", "-5", "1", "2"})),
+                      name);
+}
+
 TEST(EdgeListWriter, RefusesVerticesWithoutEdges) {
   const Graph graph = sample_graph({{0, 1}}, range_labels(4, 1));
 

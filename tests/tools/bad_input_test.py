@@ -84,10 +84,18 @@ class BadInputTest(ProgramTest):
         text = "a b\nb c\n"
         self.write("g.csv", text)
         self.write("start.tsv", "a 1\n")
+        for labels in ("z.npy.labels.txt", "z.mtx.labels.txt"):
+            self.write(labels, text)
+        self.write("o.tsv", "output = o.tsv\n")
+        self.write("run.tsv", "seed = 3\n")
         for arguments in (["pagerank", "g.csv", "-o", "./g.csv"], ["hits", "g.csv", "--report", "g.csv"],
                           ["convert", "g.csv", "g.csv"], ["stats", "g.csv", "--report", "g.csv"],
                           ["spmv", "g.csv", "--report", "g.csv"], ["batch", "g.csv", "--report", "g.csv"],
                           ["cg", "g.csv", "-o", "g.csv"],
+                          ["pagerank", "z.npy.labels.txt", "-o", "z.npy"],
+                          ["convert", "z.mtx.labels.txt", "z.mtx"],
+                          ["pagerank", "g.csv", "--config", "o.tsv"],
+                          ["generate", "rmat", "--scale", "3", "-o", "run.tsv", "--config", "run.tsv"],
                           ["pagerank", "g.csv", "--warm-start", "start.tsv", "-o", "start.tsv"],
                           ["rwr", "g.csv", "--query-file", "start.tsv", "-o", "start.tsv"]):
             self.refuse(2, *arguments, err="are the same file .* which would be replaced")

@@ -26,6 +26,8 @@ TEST(DistinctOutputs, TwoOfThemAreNoOneFile) {
   EXPECT_NO_THROW(check_distinct_outputs({{"--output", "-"}, {"--report", "y"}}));
   expect_refused({{"--output", "x"}, {"--plot", "y"}, {"--report", "x"}},
                  "--output and --report are the same file \"x\"");
+  expect_refused({{"--output", "x.npy"}, {"--report", "x.npy.labels.txt"}},
+                 "--report and the labels of --output are the same file \"x.npy.labels.txt\"");
   expect_refused({{"--output", "-"}, {"--report", "-"}}, "--output and --report both go to standard output");
 }
 

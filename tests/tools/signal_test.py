@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM while reading and while iterating; which phase is reached is read from stderr, nothing
+"""SIGINT, SIGTERM and SIGHUP while reading and while iterating; which phase is reached is read from stderr, nothing
 sleeps."""
 import json
 import os
@@ -42,7 +42,7 @@ class SignalTest(ProgramTest):
         return process.returncode, out, err.decode()
 
     def test_the_iteration_stops_after_a_step_and_the_report_says_so(self):
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             process = self.start_iterating("pagerank", "g", "-o", "s.tsv", "--report", "r.json")
             process.send_signal(number)
             found, out, err = self.finish(process)

@@ -178,6 +178,14 @@ std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& li
                      plan.predicted_csr_seconds * 1e3);
 }
 
+/// Blocks of vectors read hubs from cache where those lie together.
+void choose_order(const GraphFindings* findings, bool has_blocks, SpmvPlan& plan) {
+  if (plan.kernel == KernelKind::csr && !has_blocks)
+    plan.order = ColumnOrderKind::original;
+  else if (plan.kernel != KernelKind::tile_composite && findings != nullptr)
+    plan.order = findings->order;
+}
+
 }  // namespace
 
 const char* to_string(KernelKind kind) {
@@ -228,13 +236,9 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   if (asked == KernelKind::automatic)
     plan.kernel = plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds ? tiled_kernel(limits)
                                                                                   : KernelKind::csr;
-  // Blocks of vectors read hubs from cache where those lie together.
   const bool has_blocks =
       num_vectors > 1 && limits.prefers_messages && plan.kernel != KernelKind::tile_messages;
-  if (plan.kernel == KernelKind::csr && !has_blocks)
-    plan.order = ColumnOrderKind::original;
-  else if (plan.kernel != KernelKind::tile_composite && findings != nullptr)
-    plan.order = findings->order;
+  choose_order(findings, has_blocks, plan);
   if (!has_blocks) plan.parts = parts_of(plan, work, limits, table.gpu);
   plan.reason = reason_text(plan, asked != KernelKind::automatic, limits, gain, num_vectors);
   return plan;

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/bin_rows.hpp"
 #include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/row_update.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/slice_sums.cuh"
 
@@ -64,7 +65,6 @@ template <bool kSquares, class S, class Store>
 __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
                             std::uint32_t step, const S* window, WarpSums& all) {
   constexpr unsigned kRows = 2;  // more would take registers from the slices
-  const RankVectors<S>& v = args.v;
   ThreadSums sums;
   RowBefore<S> now[kRows];
 #pragma unroll
@@ -81,10 +81,7 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
       const RowBefore<S>& before = now[j];
       const S stored =
           before.first_message == kNoMessage ? store.score_without_links(row) : window[before.first_message];
-      sums.add_rank(args.bound, kSquares, static_cast<double>(stored), static_cast<double>(before.score),
-                    before.scale, v.are_masses);
-      v.score[row] = stored;
-      if (row < v.num_out) v.out[before.slot] = v.are_masses ? stored : stored * before.scale;
+      put_rank<kSquares>(args.v, args.bound, row, stored, before.score, before.scale, before.slot, sums);
     }
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];

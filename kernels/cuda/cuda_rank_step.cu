@@ -4,6 +4,7 @@
 #include "kernels/cuda/csr_row_blocks.cuh"
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/rank_chain.cuh"
+#include "kernels/cuda/row_update.cuh"
 
 namespace tessera::cuda {
 namespace {
@@ -28,13 +29,8 @@ __device__ void update_rows(const RankUpdate& update, const RankVectors<S>& v, c
     const std::uint32_t row = j * kRowBlockThreads + threadIdx.x;
     const std::uint64_t i = first + row;
     if (row >= count || i >= v.num_rows) continue;
-    double value = update.link * row_sums[row];
-    if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
-    const S stored = static_cast<S>(value + update.constant);
-    sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(inputs.old[j]),
-                  inputs.scale[j], v.are_masses);
-    v.score[i] = stored;
-    if (i < v.num_out) v.out[inputs.place[j]] = v.are_masses ? stored : stored * inputs.scale[j];
+    put_rank<kSquares>(v, bound, i, new_rank(update, v, i, row_sums[row]), inputs.old[j], inputs.scale[j],
+                       inputs.place[j], sums);
   }
 }
 

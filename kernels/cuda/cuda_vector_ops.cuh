@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/rank_chain.cuh"
+#include "kernels/cuda/row_update.cuh"
 
 namespace tessera::cuda {
 
@@ -100,13 +101,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
-      double value = update.link * y[j];
-      if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
-      const S stored = static_cast<S>(value + update.constant);
-      sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old[j]), scale[j],
-                    v.are_masses);
-      v.score[i] = stored;
-      if (i < v.num_out) v.out[place[j]] = v.are_masses ? stored : stored * scale[j];
+      put_rank<kSquares>(v, bound, i, new_rank(update, v, i, y[j]), old[j], scale[j], place[j], sums);
     }
   }
   reduce(sums, bound, box, [&](const DeviceSums& all) {

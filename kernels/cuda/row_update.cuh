@@ -1,0 +1,26 @@
+// The update of one row of ranks, as all kernels make it: those of updates by themselves, of steps in one
+// kernel, and of products that end in updates.
+#pragma once
+#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/cuda_vector_ops.hpp"
+
+namespace tessera::cuda {
+
+/// The new score of row i, whose sum is y.
+template <class S>
+__device__ inline S new_rank(const RankUpdate& update, const RankVectors<S>& v, std::uint64_t i, double y) {
+  double value = update.link * y;
+  if (v.jump != nullptr) value += update.teleport * static_cast<double>(v.jump[i]);
+  return static_cast<S>(value + update.constant);
+}
+
+/// Row i gets its new score, what reads it next its input at `place`, and `sums` its part.
+template <bool kSquares, class S>
+__device__ inline void put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
+                                S old, S scale, VertexId place, ThreadSums& sums) {
+  sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old), scale, v.are_masses);
+  v.score[i] = stored;
+  if (i < v.num_out) v.out[place] = v.are_masses ? stored : stored * scale;
+}
+
+}  // namespace tessera::cuda

@@ -39,7 +39,9 @@ void add_file_options(OptionTable& table, GraphOptions& options) {
 
 /// What becomes of the edges.
 void add_edge_options(OptionTable& table, GraphOptions& options) {
-  table.flag("weighted", options.weighted, "use the third column as weight, or the one that a header calls so").opposite = "unweighted";
+  table
+      .flag("weighted", options.weighted, "use the third column as weight, or the one that a header calls so")
+      .opposite = "unweighted";
   table.flag("unweighted", options.unweighted, "ignore weights that the file declares").opposite = "weighted";
   table.flag("undirected", options.undirected, "add the reverse of each edge").opposite = "directed";
   table.flag("directed", options.directed, "do not, although the file declares the graph undirected")

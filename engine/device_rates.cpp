@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw InputError(fmt::format("{}: {}; run `tessera tune` again", path, what));
+  throw InputError(fmt::format("{}: {}; run `tessera tune` again, or delete it", path, what));
 }
 
 template <std::size_t kSize>
@@ -70,7 +70,7 @@ DeviceRates device_rates_from_json(const std::string& text, const std::string& p
             .csr = read_rates(json.at("csr"), kCsrRates, path),
             .block = read_rates(json.at("block"), kBlockRates, path)};
   } catch (const ordered_json::exception& error) {
-    fail(path, fmt::format("not a table of GPU rates ({})", error.what()));
+    fail(path, fmt::format("not a table of GPU rates ({})", json_complaint(error)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/table_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -136,7 +137,7 @@ DeviceSamples device_samples_from_json_lines(const std::string& text, const std:
     check_all_kinds(samples);
   } catch (const std::exception& error) {
     throw InputError(fmt::format("{}{}: {}; expected what `tessera tune --samples` wrote", path,
-                                 number == 0 ? "" : fmt::format(":{}", number), error.what()));
+                                 number == 0 ? "" : fmt::format(":{}", number), json_complaint(error)));
   }
   return samples;
 }

@@ -1,5 +1,7 @@
 // How an input is read and turned into a graph. Plain data; tools fill it, readers and the builder obey.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -31,6 +33,9 @@ struct GraphOptions {
   Duplicates duplicates = Duplicates::merge;
   SelfLoops self_loops = SelfLoops::keep;
   std::string archive_member;  ///< which file of an archive; empty = the one that looks like a graph
+  /// Told how many nodes a header declares before memory is taken for them, on every rank; may throw, on all
+  /// ranks alike.
+  std::function<void(std::uint64_t num_nodes)> check_declared_nodes;
 };
 
 }  // namespace tessera

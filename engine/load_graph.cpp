@@ -7,6 +7,8 @@
 #include "engine/io/column_choice.hpp"
 #include "engine/io/edge_reader.hpp"
 #include "engine/io/input_file.hpp"
+#include "engine/io/open_input.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/seconds_since.hpp"
 
 namespace tessera {
@@ -30,6 +32,9 @@ Graph load_graph(const GraphOptions& options, Communicator& comm, const ReadProg
   Graph graph;
   if (is_cache(options, comm)) {
     refuse_column_options(options, "a cache", false);
+    if (options.path == "-")
+      throw InputError("standard input: a cache is mapped when read, which a pipe cannot be; give the file");
+    if (!options.archive_member.empty()) refuse_member(options.path, options.archive_member);
     graph = read_binary_cache(options, comm);
     taken.read_seconds = seconds_since(start);
   } else {

@@ -48,7 +48,7 @@ class TableReader {
     return table;
   }
   [[noreturn]] void fail(const std::string& what) const {
-    throw InputError(fmt::format("{}: {}; run `tessera tune` again", path_, what));
+    throw InputError(fmt::format("{}: {}; run `tessera tune` again, or delete it", path_, what));
   }
 
  private:
@@ -154,7 +154,7 @@ PerfTable perf_table_from_json(const std::string& text, const std::string& path)
   try {
     return reader.read(json::parse(text));
   } catch (const json::exception& error) {
-    reader.fail(fmt::format("not a performance table ({})", error.what()));
+    reader.fail(fmt::format("not a performance table ({})", json_complaint(error)));
   }
 }
 

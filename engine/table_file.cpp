@@ -1,11 +1,14 @@
 #include "engine/table_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
@@ -27,6 +30,17 @@ std::string name_for_files(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   return name;
+}
+
+std::string json_complaint(const std::exception& error) {
+  using nlohmann::json;
+  if (const auto* parsing = dynamic_cast<const json::parse_error*>(&error))
+    return fmt::format("no JSON at byte {}", parsing->byte);
+  if (dynamic_cast<const json::type_error*>(&error) != nullptr)
+    return "a value of another kind than expected";
+  const std::string text = error.what();  // "[json.exception.NAME.ID] key 'x' not found"
+  const bool has_name = text.starts_with("[json.exception.") && text.find("] ") != std::string::npos;
+  return has_name ? text.substr(text.find("] ") + 2) : text;
 }
 
 std::string today() {

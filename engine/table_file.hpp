@@ -1,6 +1,7 @@
 // Where measured tables of a machine are kept, and reading them: a file a processor or GPU model in the
 // user's cache folder, written by `tessera tune`.
 #pragma once
+#include <exception>
 #include <string>
 
 #include "partition/communicator.hpp"
@@ -13,6 +14,10 @@ std::string name_for_files(std::string name);
 /// $XDG_CACHE_HOME/tessera/<name>.table.json (or ~/.cache). Throws ResourceError when neither variable names
 /// a folder.
 std::string table_path(const std::string& name);
+
+/// What is wrong with a text that the JSON library has given up with `error`, in words of ours; what() of any
+/// other error.
+std::string json_complaint(const std::exception& error);
 
 /// The day a table was measured: 2026-11-21 (UTC).
 std::string today();

@@ -19,6 +19,18 @@ std::string advice(std::string_view typed, std::span<const std::string> names) {
              : "; this program is built without cuda: build it where the CUDA Toolkit is";
 }
 
+/// Nobody has named the table that lies in the cache folder, so a damaged one fails no run. All ranks get the
+/// same text, and the same error.
+template <class Table>
+Table loaded_or_default(Table (*load)(Communicator&), const Table& (*built_in)(), Communicator& comm) {
+  try {
+    return load(comm);
+  } catch (const InputError& error) {
+    log_warning(fmt::format("{}; the built-in table is taken", error.what()));
+    return built_in();
+  }
+}
+
 }  // namespace
 
 Option& add_backend_option(OptionTable& options, std::string& backend, const std::string& help) {
@@ -41,8 +53,8 @@ std::string backend_for(const std::string& asked, Communicator& comm, const Devi
 }
 
 PerfTable load_tables(const std::string& backend, Communicator& comm) {
-  PerfTable table = load_perf_table(comm);
-  if (backend != "cpu") table.gpu = load_device_rates(comm);
+  PerfTable table = loaded_or_default(load_perf_table, default_perf_table, comm);
+  if (backend != "cpu") table.gpu = loaded_or_default(load_device_rates, default_device_rates, comm);
   return table;
 }
 

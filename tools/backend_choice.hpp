@@ -18,7 +18,8 @@ Option& add_backend_option(OptionTable& options, std::string& backend, const std
 std::string backend_for(const std::string& asked, Communicator& comm,
                         const DeviceFinder& finder = this_machine());
 
-/// What plans are made with where `backend`, as backend_for() gives it, computes. Collective.
+/// What plans are made with where `backend`, as backend_for() gives it, computes; the built-in table, with a
+/// warning, for one that is damaged. Collective.
 PerfTable load_tables(const std::string& backend, Communicator& comm);
 
 }  // namespace tessera::cli

@@ -1,6 +1,7 @@
 // tessera hits
 #include "algorithms/hits.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "tools/log.hpp"
@@ -22,6 +23,7 @@ class HitsCommand : public RankingCommand {
   OperatorOptions product_options(const Graph& graph, Session& session);
   template <class S>
   HitsResult solve(Graph& graph, HitsOptions& options, Session& session);
+  void warn_of_zeros(const HitsResult& result) const;
 
   HitsUpdate update_ = HitsUpdate::alternating;
   ScoreNorm normalize_ = ScoreNorm::sum;
@@ -103,6 +105,24 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
                     [&] { return hits(pair.first, pair.second, options); });
 }
 
+/// An interrupted run has no scores yet. In the block form without a link that counts, authorities stay what
+/// they start from, and hubs alone are 0.
+void HitsCommand::warn_of_zeros(const HitsResult& result) const {
+  const auto are_zero = [](const std::vector<double>& scores) {
+    return std::all_of(scores.begin(), scores.end(), [](double score) { return score == 0; });
+  };
+  if (result.report.interrupted || !are_zero(result.hub)) return;
+  if (!are_zero(result.authority))
+    log_warning("all hub scores are 0: no link has a weight above 0; use --unweighted");
+  else if (warm_start_.empty())
+    log_warning("all scores are 0: no link has a weight above 0; use --unweighted");
+  else
+    log_warning(
+        fmt::format("all scores are 0: no link with a weight above 0 leaves a node that has a hub score in "
+                    "{}; use another --warm-start, or none",
+                    input_name(warm_start_)));
+}
+
 int HitsCommand::run(Session& session) {
   Graph graph = load(session);
   const MemoryShape shape{
@@ -118,6 +138,7 @@ int HitsCommand::run(Session& session) {
     log_warning(
         "the dominant pair of scores is not unique: several components tie, and the result depends on the "
         "start");
+  warn_of_zeros(result);
   const Ranking ranking{.query = {}, .columns = {{"authority", result.authority}, {"hub", result.hub}}};
   return finish(session, result.report, std::numeric_limits<double>::quiet_NaN(), {&ranking, 1},
                 graph.labels);

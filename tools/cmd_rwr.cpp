@@ -41,12 +41,15 @@ RwrCommand::RwrCommand()
   graph_.undirected = true;
   stop_.max_iterations = 200;  // 0.9^k is below the default tolerance at k = 138
   options_.group("Random walk with restart");
-  options_.texts("query", "LABEL", queries_,
-                 "a node to start from; may be repeated (--query=-5 for labels with -)");
-  options_.text(
-      "query-file", "FILE", query_file_,
-      "one label a line, quotes as in CSV; lines that begin with #, % or // are comments (\"#1\" in "
-      "quotes is a label)");
+  options_
+      .texts("query", "LABEL", queries_,
+             "a node to start from; may be repeated (--query=-5 for labels with -)")
+      .opposite = "query-file";
+  options_
+      .text("query-file", "FILE", query_file_,
+            "one label a line, quotes as in CSV; lines that begin with #, % or // are comments (\"#1\" in "
+            "quotes is a label)")
+      .opposite = "query";
   options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
                   "probability to walk on instead of restarting (c); the paper calls it restart probability");
   options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix, at most");

@@ -22,13 +22,19 @@ std::string joined(const std::vector<std::string>& names, const char* separator 
 /// Nothing for "all".
 std::vector<std::string> parse_names(const std::string& text, std::vector<std::string> known) {
   if (text == "all") return {};
+  const bool can_choose = std::find(known.begin(), known.end(), "auto") != known.end();
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     names.push_back(text.substr(begin, end - begin));
+    if (names.back() == "all")
+      throw OptionError(fmt::format("expected all alone or {}names of kernels, found \"{}\"",
+                                    can_choose ? "auto and " : "", text) +
+                        (can_choose ? "; auto alone compares its choice with all" : ""));
     if (std::find(known.begin(), known.end(), names.back()) == known.end()) {
       known.push_back("all");
-      throw OptionError(fmt::format("expected all or names of kernels, found \"{}\"{}", names.back(),
+      throw OptionError(fmt::format("expected all{} or names of kernels, found \"{}\"{}",
+                                    can_choose ? ", auto" : "", names.back(),
                                     did_you_mean(names.back(), known)));
     }
     begin = end + 1;

@@ -2,6 +2,7 @@
 
 #include "engine/load_graph.hpp"
 #include "tools/log.hpp"
+#include "tools/memory.hpp"
 #include "tools/report.hpp"
 
 namespace tessera::cli {
@@ -56,6 +57,13 @@ void add_edge_options(OptionTable& table, GraphOptions& options) {
                           "edges from a node to itself");
 }
 
+/// A size line may declare billions of nodes in a few bytes: their rows alone are 8 bytes each, dealt to all.
+void check_row_memory(std::uint64_t num_nodes, Communicator& comm) {
+  const std::string what = fmt::format("reading a matrix of {} declared rows", num_nodes);
+  check_memory(8 * (num_nodes / static_cast<std::uint64_t>(comm.size())), what.c_str(),
+               "the true size in the size line, a smaller matrix or more machines", comm);
+}
+
 }  // namespace
 
 void add_graph_options(OptionTable& table, GraphOptions& options) {
@@ -74,7 +82,9 @@ void check_graph_options(const GraphOptions& options) {
 
 Graph load_input(const GraphOptions& options, Session& session) {
   LoadTimes times;
-  Graph graph = load_graph(options, session.comm(), session.progress().reading(), &times);
+  GraphOptions checked = options;
+  checked.check_declared_nodes = [&](std::uint64_t nodes) { check_row_memory(nodes, session.comm()); };
+  Graph graph = load_graph(checked, session.comm(), session.progress().reading(), &times);
   session.progress().done();
   session.add_seconds("read", times.read_seconds);
   session.add_seconds("build", times.build_seconds);
@@ -99,10 +109,12 @@ Graph load_input(const GraphOptions& options, Session& session) {
 void require_edges(const Graph& graph, const GraphOptions& options) {
   if (graph.num_edges != 0) return;
   const char* why = "no edges; expected at least one line with two labels";
-  if (graph.facts.edges_read != 0)
+  if (graph.facts.edges_read != 0 && options.self_loops == SelfLoops::drop)
     why = "no edges left after dropping self-loops; use --self-loops keep";
   else if (graph.facts.format == "Matrix Market")
     why = "no edges; the matrix has no entries";
+  else if (graph.facts.format == "tessera cache")
+    why = "no edges; the cache holds none";
   throw InputError(fmt::format("{}: {}", input_name(options.path), why));
 }
 

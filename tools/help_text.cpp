@@ -25,8 +25,8 @@ constexpr const char* kFormats = R"(Input, found by content (--format overrides)
   konect         out.* files; their first line decides direction and weights
   mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric (skew-symmetric with
                  --unweighted)
-  cache          .tsr, made by `tessera convert`: checked, memory-mapped
-  Compressed (gzip, zstd, bzip2, xz) and archives (.tar.gz, .zip) with one graph in them are read directly.
+  cache          .tsr, made by `tessera convert`: checked, memory-mapped; neither compressed nor piped
+  Others may be compressed (gzip, zstd, bzip2, xz) or in an archive (.tar.gz, .zip) with one graph in it.
 
 Output of scores (--output)
   .tsv .csv      node, score (hits: node, authority, hub; rwr: query, node, score), best first, ties by label

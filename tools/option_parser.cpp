@@ -190,10 +190,11 @@ void apply(Command& command, const std::string& name, const Given& given) {
   option.source = given.source;
 }
 
-/// Whether the command line has the flag, as yes.
-bool is_set(const GivenByName& given, const std::string& flag) {
-  const auto found = given.find(flag);
+/// Whether the command line has the option, a flag as yes.
+bool is_set(const GivenByName& given, Command& command, const std::string& name) {
+  const auto found = given.find(name);
   if (found == given.end()) return false;
+  if (command.options().find(name)->kind != OptionKind::flag) return true;
   try {
     return parse_yes_no(found->second.values.back());
   } catch (const OptionError&) {
@@ -219,7 +220,7 @@ ParseOutcome parse_options(Command& command, const std::vector<std::string>& arg
   const bool print_config = !take(given, "print-config").empty();
   if (!config.empty())
     for (const auto& [name, values] : from_config(command, config, read_config))
-      if (!given.contains(name) && !is_set(given, command.options().find(name)->opposite))
+      if (!given.contains(name) && !is_set(given, command, command.options().find(name)->opposite))
         apply(command, name, values);
   for (const auto& [name, values] : given) apply(command, name, values);
   for (const Option& option : command.options().options())

@@ -27,7 +27,7 @@ struct Option {
   bool positional = false;  ///< given without its name on the command line
   bool required = false;    ///< positional only
   bool repeatable = false;
-  std::string opposite{};                           ///< a flag that this one, on the command line, overrules
+  std::string opposite{};                           ///< what this one, when typed, overrules in a file
   bool in_config = true;                            ///< may stand in a config file and belongs to the report
   std::string group{};                              ///< heading in the help
   std::function<void(const std::string&)> set{};    ///< throws OptionError without the option's name

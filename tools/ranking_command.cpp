@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/graph_stats.hpp"
@@ -55,10 +56,14 @@ void RankingCommand::add_solver_options() {
                   "stop when a step changes the scores by no more, in --norm; absolute");
   options_.choice<Norm>("norm", stop_.norm, {{"l1", Norm::l1}, {"l2", Norm::l2}, {"linf", Norm::linf}},
                         "how the change of a step is measured");
-  options_.count("max-iterations", stop_.max_iterations, 1, 1000000000,
-                 "give up after so many steps (exit code 3)");
-  options_.count("iterations", stop_.fixed_iterations, 1, 1000000000,
-                 "exactly so many steps, whatever the change", std::optional<int>(0));
+  options_
+      .count("max-iterations", stop_.max_iterations, 1, 1000000000,
+             "give up after so many steps (exit code 3)")
+      .opposite = "iterations";
+  options_
+      .count("iterations", stop_.fixed_iterations, 1, 1000000000,
+             "exactly so many steps, whatever the change; instead of --max-iterations", std::optional<int>(0))
+      .opposite = "max-iterations";
 }
 
 void RankingCommand::add_device_options() {
@@ -97,8 +102,17 @@ void RankingCommand::add_output_options() {
   options_.count("top", top_, 1, "at most so many nodes");
 }
 
+bool RankingCommand::is_typed(const std::string& name) const {
+  const auto& all = options_.options();
+  return std::any_of(all.begin(), all.end(), [&](const Option& option) {
+    return option.name == name && option.source == "command line";
+  });
+}
+
 void RankingCommand::check_options() const {
   check_graph_options(graph_);
+  if (is_typed("iterations") && is_typed("max-iterations"))
+    throw OptionError("--iterations and --max-iterations exclude each other");
   if (!output_.empty() && score_format_of(output_) == ScoreFormat::npy && top_)
     throw OptionError(
         "--top: .npy holds all nodes in node order; leave --top out or write .tsv, .csv or .json");
@@ -117,7 +131,7 @@ void RankingCommand::check_request_of_gpu(const std::string& name, const std::st
   const std::string value = option.get().front();
   const std::string found =
       fmt::format("expected a GPU that computes, found the CPU (--backend {})", asked_backend);
-  if (option.source == "command line")
+  if (is_typed(name))
     throw OptionError(fmt::format("--{} {}: {}; use --{} {}", name, value, found, name, remedy));
   log_warning(fmt::format("{}: {} = {}: {}; it changes nothing here", option.source, name, value, found));
 }
@@ -144,9 +158,14 @@ std::shared_ptr<const GraphDegrees> RankingCommand::degrees(const Graph& graph, 
   return degrees_;
 }
 
+const PerfTable& RankingCommand::tables(Communicator& comm) {
+  if (!tables_) tables_ = load_tables(backend_, comm);
+  return *tables_;
+}
+
 OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& session) {
   return {.kernel = kernel_,
-          .table = load_tables(backend_, session.comm()),
+          .table = tables(session.comm()),
           .pack_on_device = packs_on_device_,
           .may_pack_on_host = pack_ == PackPlace::automatic,
           .order = order_,
@@ -199,8 +218,8 @@ void RankingCommand::choose_pack_place(const Graph& graph, const std::optional<D
 
 SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) {
   const auto counted = degrees(graph, comm);
-  return plan_for_graph(graph, kernel_, order_, counted->in, counted->out, limits,
-                        load_tables(backend_, comm), comm, num_vectors_);
+  return plan_for_graph(graph, kernel_, order_, counted->in, counted->out, limits, tables(comm), comm,
+                        num_vectors_);
 }
 
 int RankingCommand::finish_dry_run(Session& session, const Graph& graph, MemoryShape shape) {

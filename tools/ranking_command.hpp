@@ -50,6 +50,8 @@ class RankingCommand : public Command {
   OperatorOptions operator_options(const Graph& graph, Session& session);
   /// Gives back the memory of edges and degrees once the matrix is packed; labels and sizes stay.
   void release_edges(Graph& graph);
+  /// What plans are made with; read, and complained about, once. Collective.
+  const PerfTable& tables(Communicator& comm);
   SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm);
   struct DevicePlan {
     SpmvPlan plan;
@@ -92,6 +94,7 @@ class RankingCommand : public Command {
   unsigned num_vectors_ = 1;      // that are multiplied at a time
   std::optional<SpmvPlan> plan_;  // made for the memory of a device
   std::shared_ptr<const GraphDegrees> degrees_;
+  std::optional<PerfTable> tables_;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
   ExchangeKind exchange_ = ExchangeKind::automatic;
@@ -105,6 +108,8 @@ class RankingCommand : public Command {
 
  private:
   void add_device_options();
+  /// Whether the option stands on the command line.
+  bool is_typed(const std::string& name) const;
   /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
   /// Sets packs_on_device_; the same on all ranks.

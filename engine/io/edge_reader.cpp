@@ -148,6 +148,7 @@ ParsedEdges read_edges(const GraphOptions& options, Communicator& comm, const Re
   });
   const SharedHead shared = share_head(input, std::move(head), comm);
   const TextFormat format = probe_format(shared.head, options);  // the same on all ranks, errors too
+  if (format.is_matrix && options.check_declared_nodes) options.check_declared_nodes(format.matrix_size);
   ParsedBlocks blocks;
   run_together(comm, [&] { blocks = parse_share(shared, format, options, input, comm, progress, tuning); });
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "engine/io/cache_header.hpp"
 #include "engine/io/column_choice.hpp"
 #include "engine/io/konect_header.hpp"
 #include "engine/io/line_fields.hpp"
 #include "engine/io/matrix_market_header.hpp"
+#include "engine/io/other_formats.hpp"
 #include "engine/io/quoted_text.hpp"
 #include "engine/label_table.hpp"
 #include "kernels/base/error.hpp"
@@ -17,6 +19,15 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t kSampleLines = 200;
+
+/// A cache that comes this far: found by its content, it would have been read as one.
+void refuse_cache(const TextHead& head, const GraphOptions& options) {
+  if (!head.text.starts_with(kCacheMagic)) return;
+  throw InputError(head.name + (options.format == InputFormat::automatic
+                                    ? ": a tessera cache, which can be neither compressed nor piped; unpack "
+                                      "it into a file and give that"
+                                    : ": a tessera cache, expected text; leave --format out"));
+}
 
 void refuse_binary(const TextHead& head) {
   const std::string_view text = std::string_view(head.text).substr(0, 4096);
@@ -29,34 +40,6 @@ void refuse_binary(const TextHead& head) {
   }
   if ((zeros > 0 && controls > 0) || zeros * 4 > text.size() || controls * 20 > text.size() + 19)
     throw InputError(head.name + ": not a text file; expected lines with two labels, Matrix Market or CSV");
-}
-
-// Formats of other programs that would read as an edge list of nonsense.
-void refuse_other_formats(const TextHead& head, std::string_view first) {
-  std::string start(first.substr(0, 32));
-  for (char& c : start)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  static constexpr std::string_view kStarts[][2] = {{"<?xml", "XML (GraphML, GEXF)"},
-                                                    {"<graphml", "GraphML"},
-                                                    {"<!doctype", "HTML"},
-                                                    {"<html", "HTML"},
-                                                    {"*vertices", "Pajek"},
-                                                    {"*network", "Pajek"},
-                                                    {"*arcs", "Pajek"},
-                                                    {"*edges", "Pajek"},
-                                                    {"graph [", "GML"},
-                                                    {"graph\t[", "GML"},
-                                                    {"creator \"", "GML"},
-                                                    {"digraph ", "DOT"},
-                                                    {"dl n", "UCINET DL"},
-                                                    {"{", "JSON"},
-                                                    {"version https://git-lfs", "a Git LFS pointer"}};
-  for (const auto& [prefix, name] : kStarts)
-    if (start.starts_with(prefix))
-      throw InputError(
-          fmt::format("{}:1: this looks like {}, which is not read; convert it to an edge list "
-                      "(--format edge-list reads it as one all the same)",
-                      head.name, name));
 }
 
 SampleLines sample_lines(const TextHead& head, std::size_t offset) {
@@ -148,6 +131,7 @@ bool ends_with_mtx(std::string_view name) { return name.find(".mtx") != std::str
 }  // namespace
 
 TextFormat probe_format(const TextHead& head, const GraphOptions& options) {
+  refuse_cache(head, options);
   refuse_binary(head);
   HeadLines lines(head, byte_order_mark_size(head.text));
   HeadLine line;
@@ -171,7 +155,7 @@ TextFormat probe_format(const TextHead& head, const GraphOptions& options) {
     format = read_matrix_market_header(head, options);
     if (!ends_with_mtx(head.name)) format.notes.push_back("read as Matrix Market because of its banner");
   } else {
-    if (automatic) refuse_other_formats(head, first);
+    if (automatic) refuse_other_formats(head);
     format =
         probe_table(head, options, first, konect && (automatic || options.format == InputFormat::konect));
     if (automatic && ends_with_mtx(head.name))

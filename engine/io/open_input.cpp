@@ -54,12 +54,16 @@ OpenInput open_input(const std::string& path, const std::string& archive_member)
         std::make_unique<PeekSource>(open_archive_member(std::move(layers.text), input.name, member));
     input.name += "(" + member + ")";
   } else if (!archive_member.empty()) {
-    throw InputError(input.name + ": is no archive, so it has no member " + archive_member);
+    refuse_member(input.name, archive_member);
   }
   input.raw = layers.raw;
   input.text = std::move(layers.text);
   if (!layers.names.empty()) input.compression = layers.names;
   return input;
+}
+
+void refuse_member(const std::string& name, const std::string& archive_member) {
+  throw InputError(name + ": is no archive, so it has no member " + archive_member);
 }
 
 TextHead read_head(OpenInput& input) {

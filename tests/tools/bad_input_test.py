@@ -121,6 +121,36 @@ class BadInputTest(ProgramTest):
         complex_banner = "%%MatrixMarket matrix coordinate complex general\n"
         self.refuse_graph(complex_banner + "1 1 1\n1 1 1 1\n", err="complex", name="g.mtx")
 
+    def test_a_cache_is_neither_compressed_nor_piped(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.tsr")
+        with open(self.path("g.tsr"), "rb") as file:
+            content = file.read()
+        pattern = ": a tessera cache, which can be neither compressed nor piped; unpack it into a file and give that\n"
+        self.refuse_graph(gzip.compress(content), err="error: g.tsr.gz" + pattern, name="g.tsr.gz")
+        self.refuse(4, "pagerank", "-", stdin=content, err="error: standard input" + pattern)
+        self.refuse(4, "pagerank", "-", "--format", "cache", stdin=content,
+                    err="error: standard input: a cache is mapped when read, which a pipe cannot be; give the file\n")
+        self.refuse(4, "pagerank", "g.tsr", "--format", "edge-list",
+                    err="g.tsr: a tessera cache, expected text; leave --format out\n")
+
+    def test_a_cache_has_no_members(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.tsr")
+        for name in ("g", "g.tsr"):
+            self.refuse(4, "pagerank", name, "--member", "x", err=f"error: {name}: is no archive, so it has no member x\n")
+
+    def test_a_cache_without_edges(self):
+        self.write("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 0\n")
+        self.write("loops", "a a\n")
+        self.expect(0, "convert", "g.mtx", "g.tsr")
+        self.expect(0, "convert", "loops", "none.tsr", "--self-loops", "drop")
+        self.expect(0, "convert", "loops", "loops.tsr")
+        self.refuse(4, "pagerank", "g.mtx", err="g.mtx: no edges; the matrix has no entries\n")
+        for name in ("g.tsr", "none.tsr"):
+            self.refuse(4, "pagerank", name, err=f"{name}: no edges; the cache holds none\n")
+        self.refuse(4, "pagerank", "loops.tsr", "--self-loops", "drop", err="loops.tsr: no edges left .*--self-loops keep")
+
     def test_a_damaged_cache(self):
         self.write("g", LINKS)
         self.expect(0, "convert", "g", "g.tsr")

@@ -33,6 +33,7 @@ class BatchTest(ProgramTest):
         self.refuse(2, "batch", err="expected FILE... or --suite")
         self.refuse(2, "batch", "a.mtx", "--suite", "small", err="expected FILE... or --suite")
         self.refuse(2, "batch", "a.mtx", "--kernel", "cooo", err="did you mean coo")
+        self.refuse(2, "batch", "a.mtx", "--kernel", "coo,all", err='expected all alone or names of kernels, found "coo,all"\n')
         self.refuse(4, "batch", "a.mtx", "missing.mtx", err="missing.mtx")
         self.refuse(2, "batch", "-", "-", err="one standard input")
 

@@ -29,6 +29,37 @@ class ConfigTest(ProgramTest):
         self.write("both.ini", "undirected = yes\ndirected = yes\n")
         self.refuse(2, "pagerank", "g", "--config", "both.ini", err="exclude each other")
 
+    def test_a_number_of_steps_on_the_command_line_is_the_one_that_counts(self):
+        self.write("three.ini", "[pagerank]\niterations = 3\n")
+        self.write("most.ini", "max-iterations = 2\n")
+        run = ["pagerank", "g", "--tolerance", "1e-13", "--report", "r.json"]
+        self.expect(0, *run, "--config", "three.ini", "--max-iterations", "1000")
+        report = json.loads(self.read("r.json"))
+        self.assertGreater(report["iteration"]["iterations"], 3)
+        self.assertEqual(report["options"]["iterations"], {"value": None, "source": "default"})
+        self.expect(0, *run, "--config", "most.ini", "--iterations", "4")
+        self.assertEqual(json.loads(self.read("r.json"))["iteration"]["iterations"], 4)
+        self.expect(0, *run, "--config", "three.ini")
+        self.assertEqual(json.loads(self.read("r.json"))["iteration"]["iterations"], 3)
+        for command in (["pagerank"], ["hits"], ["rwr", "--query", "a"]):
+            self.refuse(2, *command, "g", "--iterations", "3", "--max-iterations", "2",
+                        err="--iterations and --max-iterations exclude each other")
+        self.write("again.ini", self.config_of("pagerank", "g", "--iterations", "3"))
+        self.expect(0, "pagerank", "--config", "again.ini")
+
+    def test_queries_on_the_command_line_replace_those_of_the_file(self):
+        def queries(*arguments):
+            return {row[0] for row in self.expect(0, "rwr", "g", *arguments).rows()}
+
+        self.write("q", "a\nb\n")
+        self.write("file.ini", "[rwr]\nquery-file = q\n")
+        self.write("query.ini", "query = c\n")
+        self.write("both.ini", "query = c\nquery-file = q\n")
+        self.assertEqual(queries("--config", "file.ini", "--query", "d"), {"d"})
+        self.assertEqual(queries("--config", "query.ini", "--query-file", "q"), {"a", "b"})
+        self.assertEqual(queries("--config", "both.ini"), {"a", "b", "c"})
+        self.assertEqual(queries("--query", "d", "--query-file", "q"), {"a", "b", "d"})
+
     def test_a_hash_inside_a_value_belongs_to_it(self):
         self.write("run.ini", "# comment\n  # comment\n[pagerank]\noutput = a#b.tsv\n")
         self.expect(0, "pagerank", "g", "--config", "run.ini")

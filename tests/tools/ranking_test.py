@@ -155,6 +155,17 @@ class RankingTest(ProgramTest):
         self.expect(0, "pagerank", "many", "--precision", "f32", "--damping", "0.99", "--tolerance", reachable,
                     "--max-iterations", "1e5")
 
+    def test_authorities_and_hubs_that_are_all_0_are_told(self):
+        self.write("zeros", "a b 0\nb c 0\n")
+        self.write("path", "a b\nb c\n")
+        self.write("start", "a 0\nb 0\nc 1\n")
+        self.expect(0, "hits", "zeros", "--weighted", err="warning: all scores are 0: .*; use --unweighted\n")
+        self.expect(0, "hits", "zeros", "--weighted", "--update", "block", err="warning: all hub scores are 0: ")
+        self.expect(0, "hits", "path", "--warm-start", "start",
+                    err="warning: all scores are 0: .* in start; use another --warm-start, or none\n")
+        for arguments in (["zeros"], ["path"], ["path", "--update", "block", "--warm-start", "start"]):
+            self.assertNotIn("scores are 0", self.expect(0, "hits", *arguments).err)
+
     def test_exactly_so_many_steps(self):
         self.expect(0, "pagerank", "g", "--iterations", "7", "--report", "r.json")
         report = json.loads(self.read("r.json"))

@@ -129,6 +129,21 @@ class ReportTest(ProgramTest):
                                   "--no-memory-check", preexec_fn=set_limit)
         self.assertNotIn("are available", result.err)
 
+    @unittest.skipIf(is_sanitized(), "sanitizers reserve more address space than any limit allows")
+    def test_a_size_line_alone_can_be_too_much(self):
+        self.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4294967294 4294967294 1\n1 2\n")
+        limit = 600 << 20
+
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+        self.refuse(5, "stats", "m.mtx", "--threads", "1", preexec_fn=set_limit,
+                    err=r"reading a matrix of 4294967294 declared rows needs 34359738352 bytes more on each process, "
+                        r"but \d+ are available; use the true size in the size line")
+        result = self.run_program("stats", "m.mtx", "--threads", "1", "--no-memory-check", preexec_fn=set_limit)
+        self.assertEqual(result.code, 5, result.err)
+        self.assertNotIn("are available", result.err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,7 +27,9 @@ class SpmvTest(ProgramTest):
         out = self.expect(0, "spmv", "a.mtx", "--kernel", "ell,coo", "--repeat", "2").out
         self.assertEqual([line.split()[0] for line in out.splitlines()], ["kernel", "ell", "coo"])
         self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,co", err='found "co"; did you mean coo')
-        self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,", err="expected all or names")
+        self.refuse(2, "spmv", "a.mtx", "--kernel", "ell,", err='expected all, auto or names of kernels, found ""')
+        self.refuse(2, "spmv", "a.mtx", "--kernel", "all,auto",
+                    err='--kernel: expected all alone or auto and names of kernels, found "all,auto"; auto alone compares')
 
     def test_auto_names_its_choice_and_how_far_it_is_from_the_best(self):
         result = self.expect(0, "spmv", "a.mtx", "--kernel", "auto", "--repeat", "3", "--report", "r.json", "--quiet")

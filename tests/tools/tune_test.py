@@ -1,9 +1,18 @@
 """tune: what cannot be measured is said before anything is, and where the table went after it."""
 import glob
 import json
+import os
+import re
 import unittest
 
-from program import ProgramTest
+from program import LINKS, ProgramTest
+
+
+def processor_name():
+    """As the program names the table of a processor."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.rstrip("\n").split(": ", 1)[1] for line in file if line.startswith("model name") and ": " in line]
+    return re.sub("[^0-9A-Za-z]", "-", names[0] if names else "unknown")
 
 
 class TuneTest(ProgramTest):
@@ -52,7 +61,26 @@ class TuneTest(ProgramTest):
         self.assertEqual(json.loads(fitted.out), table)
         self.write("broken.jsonl", "".join(json.dumps(line) + "\n" for line in [head, {}]))
         self.refuse(4, "tune", "--fit", "broken.jsonl", "-o", "table.json", err="broken.jsonl:2: ")
+        self.write("links.txt", LINKS)
+        self.refuse(4, "tune", "--fit", "links.txt", "-o", "t.json",
+                    err="error: links.txt:1: no JSON at byte 1; expected what `tessera tune --samples` wrote\n")
         self.refuse(4, "tune", "--fit", "missing.jsonl", "-o", "table.json", err="missing.jsonl")
+
+    def test_a_damaged_table_in_the_cache_folder_is_a_warning(self):
+        self.write("g", LINKS)
+        os.mkdir(self.path("tessera"))
+        table = self.path(f"tessera/cpu-{processor_name()}.table.json")
+        expected = self.expect(0, "pagerank", "g").out
+        for content in ("", "{", "[]", "{}", "links", '{"format": "tessera-perf-table", "version": 1}', b"\xff\x00"):
+            self.write(table, content)
+            for command in (["pagerank", "g"], ["pagerank", "g", "--dry-run"], ["stats", "g"]):
+                result = self.expect(0, *command)
+                lines = [line for line in result.err.splitlines() if "warning" in line]
+                self.assertEqual(len(lines), 1, result.err)
+                self.assertIn(f"tessera: warning: {table}: not a performance table (", lines[0])
+                self.assertTrue(lines[0].endswith("); run `tessera tune` again, or delete it; the built-in table is taken"))
+                self.assertNotIn("json.exception", lines[0])
+            self.assertEqual(self.expect(0, "pagerank", "g").out, expected)
 
     def test_samples_and_fits_go_where_they_make_sense(self):
         self.refuse(2, "tune", "--fit", "samples.jsonl", err="-o")

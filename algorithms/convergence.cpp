@@ -9,10 +9,12 @@
 namespace tessera {
 namespace {
 
-/// Rounding alone changes an iterate by a few units of its size a step. Only below this many units can a
-/// change that does not shrink be rounding; above, it is slow convergence.
+/// Rounding alone changes an iterate by a few units of its size a step, and steps that contract by c sum that
+/// up to as much over 1 - c. Only below this many units over 1 - c can a change that does not shrink be
+/// rounding; above, it is slow convergence.
 constexpr double kRoundingUnits = 32;
-/// Steps without a new smallest change that prove stagnation.
+/// Steps without a new smallest change that prove stagnation. A change of more units must last for as many
+/// steps: the larger it is, the more a contraction shrinks it beside what rounding hides.
 constexpr int kStagnationSteps = 32;
 
 /// The next number with one digit: 3.1e-8 gives 4e-8.
@@ -81,9 +83,10 @@ bool all_go_on(const IterationObserver& observer, const IterationProgress& progr
   return all_max(comm, std::uint64_t{stop}) == 0;
 }
 
-StopTest::StopTest(const StopRule& rule, Precision precision)
+StopTest::StopTest(const StopRule& rule, Precision precision, double contraction)
     : rule_(rule),
       unit_roundoff_(unit_roundoff(precision)),
+      most_rounding_units_(kRoundingUnits / (1 - contraction)),
       smallest_l1_(std::numeric_limits<double>::infinity()),
       smallest_residual_(smallest_l1_) {
   if (!(rule.tolerance >= 0)) throw OptionError("the tolerance must be 0 or more");
@@ -95,8 +98,9 @@ bool StopTest::has_stagnated(const StepChange& change) {
   steps_since_smallest_ = change.l1 < smallest_l1_ ? 0 : steps_since_smallest_ + 1;
   smallest_l1_ = std::min(smallest_l1_, change.l1);
   smallest_residual_ = std::min(smallest_residual_, change.residual);
-  return steps_since_smallest_ >= kStagnationSteps &&
-         smallest_l1_ <= kRoundingUnits * unit_roundoff_ * change.magnitude;
+  if (steps_since_smallest_ < kStagnationSteps) return false;
+  const double units = std::min<double>(steps_since_smallest_, most_rounding_units_);
+  return smallest_l1_ <= units * unit_roundoff_ * change.magnitude;
 }
 
 bool StopTest::done(const StepChange& change, IterationReport& report) {
@@ -113,6 +117,14 @@ bool StopTest::done(const StepChange& change, IterationReport& report) {
   report.stagnated = has_stagnated(change);
   if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_residual_);
   return report.stagnated || report.iterations >= rule_.max_iterations;
+}
+
+double bound_of_error(double contraction, double last_change, int update_roundings, int product_roundings,
+                      Precision precision) {
+  // p_k = F(p_{k-1}) + e: |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).
+  const double c = contraction;
+  const double rounding = (update_roundings + (3 + product_roundings) * c) * unit_roundoff(precision);
+  return (c * last_change + rounding) / (1 - c);
 }
 
 }  // namespace tessera

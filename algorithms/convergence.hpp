@@ -57,7 +57,9 @@ bool all_go_on(const IterationObserver& observer, const IterationProgress& progr
 class StopTest {
  public:
   /// Throws OptionError for a rule that makes no sense.
-  StopTest(const StopRule& rule, Precision precision);
+  /// contraction: below 1, a factor by which each step shrinks the L1 change but for rounding; 0: none is
+  /// known.
+  StopTest(const StopRule& rule, Precision precision, double contraction = 0);
   /// Records the change of a step; true when the iteration ends here.
   bool done(const StepChange& change, IterationReport& report);
 
@@ -66,6 +68,7 @@ class StopTest {
 
   StopRule rule_;
   double unit_roundoff_;
+  double most_rounding_units_;
   double smallest_l1_, smallest_residual_;
   int steps_since_smallest_ = 0;
 };
@@ -79,5 +82,12 @@ constexpr Precision precision_of() {
 constexpr double unit_roundoff(Precision precision) {
   return precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
 }
+
+/// Bound on the L1 distance of p_k to p = F(p), of size 1 at most, for F(p) = c W^T p + what does not depend
+/// on p. Roundings, in units u of the size of what is rounded: update_roundings of p_k; of c W^T p those of x
+/// (2: product and reciprocal), of weights or their products (1) and inside the product. In f64
+/// update_roundings includes those of the sums of out-weights.
+double bound_of_error(double contraction, double last_change, int update_roundings, int product_roundings,
+                      Precision precision);
 
 }  // namespace tessera

@@ -23,7 +23,7 @@ void check(const PageRankOptions& options) {
 
 /// Of the start, as precision S stores it; every rank has all of it.
 template <class S>
-ScoreMasses masses_of(std::span<const double> start, std::span<const double> scale) {
+ScoreMasses masses_of_start(std::span<const double> start, std::span<const double> scale) {
   ExactSum total, dangling;
   const auto n = static_cast<std::int64_t>(start.size());
 #pragma omp parallel
@@ -41,17 +41,19 @@ ScoreMasses masses_of(std::span<const double> start, std::span<const double> sca
       dangling += own_dangling;
     }
   }
-  return {kScoreScale.value(total), kScoreScale.value(dangling)};
+  return masses_of(total, dangling, kScoreScale);
 }
 
-/// p_k = F(p_{k-1}) + e with F a contraction by c and e the rounding of scores (u), of x (2 c u: product
-/// and reciprocal), of weights (c u) and inside the product:
-/// |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).
-double bound_of_error(const PageRankOptions& options, double last_change, int product_roundings,
+/// Roundings of a score in its update: of f32 scores when they are stored. In f64 the steps to there round,
+/// too, seven on the way of a jump: the sum and the quotient that made its vector, 1 - damping and its sum
+/// with the dangling mass, their product, two sums. Links have three of them, and two in sums of out-weights.
+constexpr int update_roundings(Precision precision) { return precision == Precision::f32 ? 1 : 7; }
+
+double error_bound_of(const PageRankOptions& options, double last_change, int product_roundings,
                       Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
-  const double c = options.damping;
-  return (c * last_change + (1 + (3 + product_roundings) * c) * unit_roundoff(precision)) / (1 - c);
+  return bound_of_error(options.damping, last_change, update_roundings(precision), product_roundings,
+                        precision);
 }
 
 /// This rank's rows without any link. Where the surfer starts and jumps anywhere alike they share one score,
@@ -190,18 +192,21 @@ class RankSteps {
   std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
 };
 
-/// Steps from scores of these masses until they end; the masses of the last.
+/// Steps from scores of these masses until they end; the sum of the last.
 template <class S>
-ScoreMasses iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule,
-                    ScoreMasses masses, const PageRankOptions& options, Communicator& comm,
-                    IterationReport& report) {
-  StopTest stop(options.stop, precision_of<S>());
+double iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule, ScoreMasses masses,
+               const PageRankOptions& options, Communicator& comm, IterationReport& report) {
+  // Rescaled steps are no contraction by the damping.
+  const double contraction = options.dangling == Dangling::rescale ? 0 : options.damping;
+  StopTest stop(options.stop, precision_of<S>(), contraction);
+  double sum = 0;
   for (bool done = false; !done;) {
     const RankUpdate update = rule.update_after(masses);
     VectorSums sums = steps.start(update).take().front();
     unconnected.step(update, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, comm);
-    masses = {kScoreScale.value(sums.total), kScoreScale.value(sums.dangling)};
+    masses = masses_of(sums.total, sums.dangling, kScoreScale);
+    sum = kScoreScale.value(sums.total);
     done = stop.done(change_of(options.stop.norm, sums, kScoreScale), report);
     if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
       report.interrupted = !done;
@@ -209,7 +214,7 @@ ScoreMasses iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const 
     }
     if (!done) steps.go_on();
   }
-  return masses;
+  return sum;
 }
 
 }  // namespace
@@ -238,12 +243,11 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
   RankSteps<S> steps(op, options, rule, scale, jump, std::move(start_score));
-  result.sum =
-      iterate(steps, unconnected, rule, masses_of<S>(start, host_scale), options, op.comm(), result.report)
-          .total;
+  result.sum = iterate(steps, unconnected, rule, masses_of_start<S>(start, host_scale), options, op.comm(),
+                       result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score());
   result.error_bound =
-      bound_of_error(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());
+      error_bound_of(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());
   return result;
 }
 

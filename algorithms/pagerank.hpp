@@ -28,8 +28,8 @@ struct PageRankResult {
 
 /// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights (0
 /// exactly where a vertex has no out-links).
-/// Throws OptionError for parameters out of range, InputError for weights that no float holds the reciprocal
-/// of. Collective.
+/// Throws OptionError for parameters out of range, InputError for out-weights whose reciprocals do not
+/// fit S with room for scores (vertex_values.hpp). Collective.
 template <class S>
 PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights,
                         const PageRankOptions& options);

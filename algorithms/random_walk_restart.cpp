@@ -14,6 +14,10 @@ namespace {
 /// Scores lie in [0, 1], changes and their squares below 4.
 const ExactScale kWalkScale(4.0);
 
+/// Roundings of a score in its update: of f32 scores when they are stored. In f64 of the product with the
+/// probability and of the sum with the restart; two more of the out-weights, which are sums.
+constexpr int update_roundings(Precision precision) { return precision == Precision::f32 ? 1 : 4; }
+
 /// A block of walks that goes through the matrix together; finished walks leave it. Behind them may be
 /// vectors that nobody asks for, up to a width that the matrix is faster with: of 0, or copies of a walk once
 /// others have left.
@@ -24,7 +28,7 @@ class WalkBlock {
             const RwrOptions& options, std::span<RwrResult> results)
       : op_(op), scale_(scale), options_(options), results_(results) {
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      walks_.push_back({q, StopTest(options.stop, precision_of<S>())});
+      walks_.push_back({q, StopTest(options.stop, precision_of<S>(), options.continue_probability)});
       restart_rows_.push_back(op.local_index(queries[q]));
     }
     const auto is_unconnected = [&](VertexId row) {
@@ -182,10 +186,9 @@ template <class S>
 void WalkBlock<S>::finish(unsigned q) {
   RwrResult& result = results_[walks_[q].query];
   result.scores = op_.to_original(walk_, num_vectors(), q);
-  // As for PageRank: change, and the rounding of scores, of x, of weights and inside the product.
-  const double c = options_.continue_probability;
-  const double rounding = (1 + (3 + op_.product_roundings()) * c) * unit_roundoff(precision_of<S>());
-  result.error_bound = (c * result.report.residual_l1 + rounding) / (1 - c);
+  result.error_bound =
+      bound_of_error(options_.continue_probability, result.report.residual_l1,
+                     update_roundings(precision_of<S>()), op_.product_roundings(), precision_of<S>());
 }
 
 template <class S>

@@ -4,11 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "kernels/base/error.hpp"
 
 namespace tessera {
+
+double accurate_sum(std::span<const double> values) {
+  double sum = 0, lost = 0;
+  for (double value : values) {
+    const double next = sum + value;
+    lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+    sum = next;
+  }
+  return std::isfinite(sum) ? sum + lost : sum;  // what an overflow lost is no number
+}
 
 std::vector<double> normalized(std::span<const double> values, std::uint64_t num_vertices, const char* what) {
   if (values.empty()) return std::vector<double>(num_vertices, 1.0 / static_cast<double>(num_vertices));
@@ -16,12 +27,10 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
   if (values.size() != num_vertices)
     throw OptionError(name + ": expected one number for each of the " + std::to_string(num_vertices) +
                       " vertices, found " + std::to_string(values.size()));
-  double sum = 0;
-  for (double value : values) {
+  for (double value : values)
     if (!(value >= 0) || std::isinf(value))
       throw OptionError(name + ": expected numbers of 0 or more, found " + std::to_string(value));
-    sum += value;
-  }
+  const double sum = accurate_sum(values);
   if (!(sum > 0)) throw OptionError(name + ": all numbers are 0; give at least one vertex a positive one");
   if (std::isinf(sum))
     throw OptionError(name + ": the sum is too large for a double; scale the numbers down");
@@ -30,22 +39,29 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
   return scaled;
 }
 
+/// Scores are multiplied with reciprocals. Above this, what comes of a score down to epsilon is normal: it
+/// keeps all bits.
+template <class S>
+constexpr double kLeastReciprocal = static_cast<double>(std::numeric_limits<S>::min() /
+                                                        std::numeric_limits<S>::epsilon());
+
 template <class S>
 std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices) {
   require(out_weights.size() == num_vertices, "out_weights has one entry for each vertex");
   std::vector<double> result(num_vertices);
   const auto n = static_cast<std::int64_t>(num_vertices);
-  std::int64_t without = n;  // the first vertex that has no reciprocal
+  std::int64_t without = n;  // the first vertex whose reciprocal does not fit
 #pragma omp parallel for reduction(min : without)
   for (std::int64_t v = 0; v < n; ++v) {
     if (out_weights[v] == 0) continue;
     const S reciprocal = static_cast<S>(1 / out_weights[v]);
-    if (!std::isnormal(reciprocal) || !std::isfinite(out_weights[v])) without = std::min(without, v);
     result[v] = static_cast<double>(reciprocal);
+    if (!std::isfinite(reciprocal) || !(std::abs(result[v]) >= kLeastReciprocal<S>))
+      without = std::min(without, v);
   }
   if (without < n)
     throw InputError(fmt::format(
-        "the out-weights of a node add up to {}, which has no reciprocal in {}scale the weights",
+        "the out-weights of a node add up to {}, too far from 1 for scores in {}scale the weights towards 1",
         std::abs(out_weights[without]), sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
   return result;
 }

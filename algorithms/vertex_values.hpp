@@ -6,12 +6,17 @@
 
 namespace tessera {
 
+/// The sum in the order of `values`, with what each addition loses added in the end (Neumaier): right to two
+/// roundings, however many values of one sign there are.
+double accurate_sum(std::span<const double> values);
+
 /// `values` divided by their sum; empty gives 1/n each. Throws OptionError naming `what` when the size is
 /// not n, a value is negative or not finite, or all are 0. Sums in the order of vertices: the same on all
 /// ranks.
 std::vector<double> normalized(std::span<const double> values, std::uint64_t num_vertices, const char* what);
 
-/// 1 / weight in precision S, 0 for weight 0. Throws InputError when a reciprocal does not fit S.
+/// 1 / weight in precision S, 0 for weight 0. Throws InputError when a reciprocal does not fit S, or is so
+/// small that its product with a score above the precision's epsilon might lose bits.
 template <class S>
 std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices);
 

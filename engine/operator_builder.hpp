@@ -14,6 +14,7 @@
 #include "engine/tile_composite_builder.hpp"
 #include "engine/tile_messages_builder.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/row_additions.hpp"
 
 namespace tessera {
 
@@ -66,6 +67,7 @@ struct OperatorBuilder {
     op.plan_ = std::move(plan);
     op.rows_ = rows.distribution;
     op.inputs_ = inputs.distribution;
+    op.product_roundings_ = product_roundings(op.plan_.kernel, row_lengths, inputs.columns);
     const TileExchange tiled = plan_inputs(op, inputs);
     make_matrix(op, loaded, row_lengths, tiled.parts.empty() ? inputs.columns : tiled.columns, tiled.parts);
     finish_stats(op);
@@ -83,6 +85,17 @@ struct OperatorBuilder {
   }
 
  private:
+  static int product_roundings(KernelKind kernel, std::span<const std::uint64_t> row_lengths,
+                               const ColumnOrder& columns) {
+    const bool sends_messages = kernel == KernelKind::tile_messages;
+    if (sizeof(S) == sizeof(float)) return sends_messages ? 3 : 0;
+    const auto longest = std::max_element(row_lengths.begin(), row_lengths.end());
+    if (longest == row_lengths.end()) return 0;
+    const std::uint64_t num_tiles = std::max<std::uint64_t>(columns.tiles.size(), 1);  // CSR lists none
+    return static_cast<int>(sends_messages ? additions_in_messages(*longest, num_tiles)
+                                           : additions_in_tiles(*longest, num_tiles));
+  }
+
   void check_weights(const Graph& graph) const {
     using Limits = std::numeric_limits<S>;
     double outside = 0;

@@ -66,9 +66,10 @@ class SpmvOperator {
   Backend<S>& backend() const { return *backend_; }
   Communicator& comm() const { return *comm_; }
   const SpmvPlan& plan() const { return plan_; }
-  /// Roundings to S inside a product, each relative to a sum: of pairs of elements, of the messages, of pairs
-  /// of messages. Other kernels add up in double.
-  int product_roundings() const { return plan_.kernel == KernelKind::tile_messages ? 3 : 0; }
+  /// Roundings to S inside a product, each relative to a sum, that an element goes through at most. f32: of
+  /// pairs of elements, of the messages, of pairs of messages; other kernels add up in double. f64: additions
+  /// in the longest row of the whole matrix. The same on all ranks.
+  int product_roundings() const { return product_roundings_; }
   const OperatorStats& stats() const { return stats_; }
   /// How inputs go from rank to rank: "none" (one rank), "device" or "host"; and the seconds it took so far.
   const char* exchange_kind() const;
@@ -160,6 +161,7 @@ class SpmvOperator {
   Communicator* comm_ = nullptr;
   SpmvPlan plan_;
   OperatorStats stats_;
+  int product_roundings_ = 0;
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
   std::uint64_t x_size_ = 0;  // for one vector
   Buffer<VertexId>

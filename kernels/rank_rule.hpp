@@ -25,9 +25,16 @@ struct RankUpdate {
 
 /// What the next update needs to know of the current scores.
 struct ScoreMasses {
-  double total = 0;
+  double linked = 0;  ///< of vertices with out-links
   double dangling = 0;
 };
+
+/// From exact sums: with a damping near 1 the linked mass is so small beside all that the difference of their
+/// doubles would have few right bits.
+TESSERA_HD inline ScoreMasses masses_of(ExactSum total, const ExactSum& dangling, const ExactScale& scale) {
+  total -= dangling;
+  return {scale.value(total), scale.value(dangling)};
+}
 
 /// The step p' = c W^T p + (mass that jumps) * v, with the rule for dangling mass worked in.
 struct RankRule {
@@ -52,7 +59,7 @@ struct RankRule {
         break;
       case Dangling::rescale: {
         // The sum after the step is known before it: W^T keeps all mass that is not dangling.
-        const double sum = damping * (masses.total - masses.dangling) + (1 - damping);
+        const double sum = damping * masses.linked + (1 - damping);
         update.link /= sum;
         jumping /= sum;
       }
@@ -71,7 +78,7 @@ struct RankRule {
     unconnected *= num_unconnected;
     total += unconnected;
     dangling_sum += unconnected;
-    return update_after({scale.value(total), scale.value(dangling_sum)});
+    return update_after(masses_of(total, dangling_sum, scale));
   }
 };
 

@@ -60,7 +60,9 @@ void TuneCommand::check_options() const {
     throw OptionError("--samples: --fit measures nothing; leave one of them out");
   if (!fit_.empty() && backend_ == "cpu")
     throw OptionError("--fit: makes the table of a GPU; leave --backend cpu out");
-  check_distinct_outputs(outputs());
+  NamedPaths all = outputs();
+  all.emplace_back("--fit", fit_ == "-" ? "" : fit_);  // no place for the table, even where it is missing
+  check_distinct_outputs(all);
   check_inputs_are_kept({{"--fit", fit_}}, outputs());
 }
 

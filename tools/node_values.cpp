@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "algorithms/vertex_values.hpp"
 #include "engine/io/label_file.hpp"
 #include "kernels/base/error.hpp"
 
@@ -25,11 +26,7 @@ std::vector<std::string> labels_of(const std::vector<LabelValue>& entries) {
 
 }  // namespace
 
-double NodeValues::sum() const {
-  double total = 0;
-  for (double value : values) total += value;
-  return total;
-}
+double NodeValues::sum() const { return accurate_sum(values); }
 
 NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
                             UnknownLabels unknown, Communicator& comm) {

@@ -24,6 +24,11 @@ struct FoldedSum {
     for (int f = 0; f < kFolds; ++f) limbs[f] += other.limbs[f];
     return *this;
   }
+  /// Takes away terms that have been added, exactly.
+  TESSERA_HD FoldedSum& operator-=(const FoldedSum& other) {
+    for (int f = 0; f < kFolds; ++f) limbs[f] -= other.limbs[f];
+    return *this;
+  }
   /// As if every term had been added `times` times; below 2^32.
   TESSERA_HD FoldedSum& operator*=(std::uint64_t times) {
     for (int f = 0; f < kFolds; ++f) limbs[f] *= static_cast<std::int64_t>(times);

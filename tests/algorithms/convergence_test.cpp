@@ -14,9 +14,10 @@ StepChange change(double size) { return {.residual = size, .l1 = size, .magnitud
 
 /// Feeds residuals from `next` until the test ends, at most `limit`.
 template <class Next>
-IterationReport feed(const StopRule& rule, Precision precision, const Next& next, int limit = 1000000) {
+IterationReport feed(const StopRule& rule, Precision precision, const Next& next, int limit = 1000000,
+                     double contraction = 0) {
   IterationReport report;
-  StopTest stop(rule, precision);
+  StopTest stop(rule, precision, contraction);
   for (int k = 0; k < limit && !stop.done(change(next(k)), report); ++k) {
   }
   return report;
@@ -63,9 +64,27 @@ TEST(StopTest, RoundingThatKeepsTheChangeUpIsStagnation) {
 TEST(StopTest, SlowConvergenceIsNotStagnation) {
   // Falls by 1e-5 a step with noise larger than that, from far above rounding.
   const auto slow = [](int k) { return 1e-3 * std::exp(-1e-5 * k) * (1 + 1e-3 * std::sin(1.7 * k)); };
-  const auto report = feed({.tolerance = 5e-4, .max_iterations = 1000000}, Precision::f32, slow);
-  EXPECT_TRUE(report.converged);
-  EXPECT_GT(report.iterations, 60000);
+  // Whether or not it is known to contract so slowly.
+  for (const double contraction : {0.0, std::exp(-1e-5)}) {
+    const auto report =
+        feed({.tolerance = 5e-4, .max_iterations = 1000000}, Precision::f32, slow, 1000000, contraction);
+    EXPECT_TRUE(report.converged);
+    EXPECT_GT(report.iterations, 60000);
+  }
+}
+
+TEST(StopTest, AContractionThatDoesNotShrinkTheChangeStagnatesAboveAFewUnits) {
+  // 96 units, which is what steps that round by one unit and contract by 0.99 sum up to.
+  const auto stuck = [](int k) { return std::max(std::pow(0.99, k), 96 * 0x1p-24); };
+  const StopRule rule{.tolerance = 1e-6, .max_iterations = 5000};
+  const auto report = feed(rule, Precision::f32, stuck, 1000000, 0.99);
+  EXPECT_TRUE(report.stagnated);
+  EXPECT_LT(report.iterations, 1400);  // 0.99^1201 is the last above
+  EXPECT_DOUBLE_EQ(report.reachable_tolerance, 6e-6);
+  EXPECT_FALSE(feed(rule, Precision::f32, stuck).stagnated);
+  // More than rounding can hold up: 32 units over 1 - c.
+  const auto large = [](int) { return 3300 * 0x1p-24; };
+  EXPECT_FALSE(feed(rule, Precision::f32, large, 1000000, 0.99).stagnated);
 }
 
 TEST(StopTest, RulesWithoutSenseAreRefused) {

@@ -103,6 +103,16 @@ TEST(RandomWalkRestart, StayingAtHomeIsOneStep) {
   EXPECT_EQ(results[0].report.iterations, 1);
 }
 
+TEST(RandomWalkRestart, RoundingThatKeepsUpALongWalkIsNoticed) {
+  const Graph graph = graph_of({2, {{0, 1}, {1, 0}}}, false);
+  RwrOptions options = options_with(0.99, until(1e-6));
+  const auto results = run_walks<float>(graph, {0}, options);
+  EXPECT_TRUE(results[0].report.stagnated);
+  EXPECT_LT(results[0].report.iterations, 2000);
+  options.stop.tolerance = results[0].report.reachable_tolerance;
+  EXPECT_TRUE(run_walks<float>(graph, {0}, options)[0].report.converged);
+}
+
 TEST(RandomWalkRestart, StoppingAnswersWhatWasReached) {
   const Graph graph = graph_of(random_oracle_graph(5, 60, 200, false, true), false);
   RwrOptions options = options_with(0.9, until(1e-12), 2);

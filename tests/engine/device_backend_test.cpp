@@ -211,7 +211,7 @@ TYPED_TEST(DeviceBackend, UpdatesThatFollowOneAnotherHaveTheBitsOfTheCpu) {
                             .jumps_anywhere = !with_jump,
                             .num_vertices = n + 11,
                             .num_unconnected = with_jump ? 0u : 11u};
-        const std::vector<RankUpdate> first{rule.update_after({.total = 1, .dangling = 0.25})};
+        const std::vector<RankUpdate> first{rule.update_after({.linked = 0.75, .dangling = 0.25})};
         this->expect_same([&](Backend<S>& backend) {
           auto updated = this->put(backend, score), next = this->put(backend, std::vector<S>(n, S{-3}));
           const auto scales = this->put(backend, scale);

@@ -48,7 +48,7 @@ class DeviceRankSteps : public DeviceBackend<S> {
                         .num_vertices = a.num_rows,
                         .num_unconnected = shape.with_jump ? 0 : shape.num_unconnected};
     const RankUpdate first =
-        shape.scaled ? rule.update_after({.total = 1, .dangling = 0.25}) : RankUpdate{1e-7, 0.1, 1e-6};
+        shape.scaled ? rule.update_after({.linked = 0.75, .dangling = 0.25}) : RankUpdate{1e-7, 0.1, 1e-6};
     RankChain<S> chain{rule, this->put(backend, std::vector<RankUpdate>{first}),
                        this->put(backend, std::vector<S>(n, S{-5}))};
     auto score = this->put(backend, random_values<S>(n, 4)),

@@ -14,7 +14,7 @@ namespace {
 RankUpdate after(Dangling dangling, bool jumps_anywhere) {
   const RankRule rule{
       .damping = 0.75, .dangling = dangling, .jumps_anywhere = jumps_anywhere, .num_vertices = 8};
-  return rule.update_after({.total = 0.5, .dangling = 0.25});
+  return rule.update_after({.linked = 0.25, .dangling = 0.25});
 }
 void expect_update(const RankUpdate& found, double link, double teleport, double constant) {
   EXPECT_DOUBLE_EQ(found.link, link);
@@ -26,7 +26,7 @@ TEST(RankRule, HasTheHandValuesOfEachRule) {
   expect_update(after(Dangling::uniform, true), 0.75, 0, (0.25 + 0.1875) / 8);
   expect_update(after(Dangling::personalization, true), 0.75, 0, (0.25 + 0.1875) / 8);
   expect_update(after(Dangling::drop, true), 0.75, 0, 0.25 / 8);
-  // what is left after the step: 0.75 * (0.5 - 0.25) + 0.25
+  // what is left after the step: 0.75 * 0.25 + 0.25
   expect_update(after(Dangling::rescale, true), 0.75 / 0.4375, 0, 0.25 / 0.4375 / 8);
   expect_update(after(Dangling::uniform, false), 0.75, 0.25, 0.1875 / 8);
   expect_update(after(Dangling::personalization, false), 0.75, 0.4375, 0);
@@ -51,6 +51,16 @@ TEST(RankRule, CountsVerticesThatNoUpdateSees) {
                 (0.25 + 0.75 * (0.125 + more)) / 8);
 }
 
+TEST(RankRule, TheLinkedMassIsExactBesideAMuchLargerDanglingOne) {
+  const ExactScale scale(4.0);
+  ExactSum total, dangling;
+  for (ExactSum* sum : {&total, &dangling}) scale.add(0.3, *sum);
+  scale.add(0x1p-70, total);
+  const ScoreMasses masses = masses_of(total, dangling, scale);
+  EXPECT_EQ(masses.linked, 0x1p-70);
+  EXPECT_EQ(masses.dangling, 0.3);
+}
+
 TEST(RankRule, AChainOfUpdatesGivesEachWhatTheHostWould) {
   const auto backend = make_backend<float>("cpu");
   const std::size_t n = 1000;
@@ -68,7 +78,7 @@ TEST(RankRule, AChainOfUpdatesGivesEachWhatTheHostWould) {
   const RankRule rule{.damping = 0.75, .num_vertices = 1010, .num_unconnected = 10};
 
   Buffer<float> score = buffer(start), expected = buffer(start);
-  RankUpdate now = rule.update_after({1, 0.5});
+  RankUpdate now = rule.update_after({0.5, 0.5});
   RankChain<float> chain{rule, buffer(std::vector{now}), backend->allocate<float>(n)};
   for (int step = 0; step < 4; ++step) {
     const std::vector<float> before(score.begin(), score.end());

@@ -12,8 +12,9 @@
 namespace tessera::cuda {
 namespace {
 
-/// Elements a multiprocessor from which on walks take a step in one go: of R-MAT 16 and smaller (14,000) a
-/// product and an update take less, of 17 and larger (28,000) more (docs/performance.md).
+/// Elements a multiprocessor from which on walks whose rows are not added up in fours take a step in one go:
+/// of R-MAT 16 and smaller (14,000) a product and an update take less, of 17 and larger (28,000) more. In
+/// fours one step takes less at any size (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
 /// Blocks up to which ranks take a step in one go: more (from some 65,000 elements on, or fewer in many
 /// short rows) queue for the sums longer than the launch that is saved (docs/performance.md).
@@ -55,12 +56,13 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   }
   void prepare(unsigned num_vectors) const override {
     if (num_vectors == 1) return;
-    if (!runs_are_dealt_) deal_runs();
-    const std::uint64_t num_sums = num_run_sums_ * num_vectors,
+    BlockDeal& deal = block_deal(num_vectors);
+    if (!deal.is_dealt) deal_runs(deal);
+    const std::uint64_t num_sums = deal.num_sums * num_vectors,
                         num_groups = ceil_div(num_vectors, kStepVectors),
-                        num_counts = cut_rows_of_runs_.size() * num_groups;
-    if (run_sums_.size() < num_sums) run_sums_ = device_buffer<double>(num_sums);
-    if (chunks_done_.size() < num_counts) chunks_done_ = zeros(num_counts);
+                        num_counts = deal.cut_rows.size() * num_groups;
+    if (deal.sums.size() < num_sums) deal.sums = device_buffer<double>(num_sums);
+    if (deal.chunks_done.size() < num_counts) deal.chunks_done = zeros(num_counts);
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
   }
   bool steps_ranks() const override {
@@ -72,7 +74,8 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
     cuda::step_ranks(device_.view(), deal_, x.data(), step);
   }
   bool steps_walks(unsigned num_vectors) const override {
-    return num_vectors > 1 && device_.col_indices.size() >= kLeastOfSteps * num_multiprocessors_;
+    return in_fours(num_vectors) ||
+           (num_vectors > 1 && device_.col_indices.size() >= kLeastOfSteps * num_multiprocessors_);
   }
   void step_walks(const Buffer<S>& x, const WalkStep<S>& step) const override {
     const unsigned num_vectors = step.vectors.num_vectors;
@@ -95,22 +98,36 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   static Buffer<unsigned> zeros(std::size_t size) {
     return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
   }
-  void deal_runs() const {
+  /// How rows are dealt for blocks of vectors, once there are any.
+  struct BlockDeal {
+    bool is_dealt = false;
+    Buffer<RowRun> runs;
+    Buffer<ChunkSums> cut_rows;
+    Buffer<unsigned> chunks_done;
+    std::uint64_t num_sums = 0;  // of one vector
+    Buffer<double> sums;
+  };
+  static bool in_fours(unsigned num_vectors) { return adds_in_fours(num_vectors, sizeof(S)); }
+  BlockDeal& block_deal(unsigned num_vectors) const { return block_deals_[in_fours(num_vectors) ? 1 : 0]; }
+  void deal_runs(BlockDeal& to) const {
     const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
-    const RunDeal deal = cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
-    runs_ = on_device(std::span<const RowRun>(deal.runs));
-    cut_rows_of_runs_ = on_device(std::span<const ChunkSums>(deal.cut_rows));
-    num_run_sums_ = deal.num_sums;
-    runs_are_dealt_ = true;
+    const bool fours = &to == &block_deals_[1];
+    const RunDeal deal = fours ? deal_runs_in_fours(row_offsets.span(), num_multiprocessors_)
+                               : cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
+    to.runs = on_device(std::span<const RowRun>(deal.runs));
+    to.cut_rows = on_device(std::span<const ChunkSums>(deal.cut_rows));
+    to.num_sums = deal.num_sums;
+    to.is_dealt = true;
   }
   RunView runs(unsigned num_vectors) const {
     prepare(num_vectors);
-    return {.runs = runs_.data(),
-            .num_runs = static_cast<unsigned>(runs_.size()),
-            .cut_rows = cut_rows_of_runs_.data(),
-            .chunk_sums = run_sums_.data(),
-            .chunks_done = chunks_done_.data(),
-            .num_cut_rows = static_cast<unsigned>(cut_rows_of_runs_.size()),
+    BlockDeal& deal = block_deal(num_vectors);
+    return {.runs = deal.runs.data(),
+            .num_runs = static_cast<unsigned>(deal.runs.size()),
+            .cut_rows = deal.cut_rows.data(),
+            .chunk_sums = deal.sums.data(),
+            .chunks_done = deal.chunks_done.data(),
+            .num_cut_rows = static_cast<unsigned>(deal.cut_rows.size()),
             .runs_taken = runs_taken_.data(),
             .num_multiprocessors = num_multiprocessors_};
   }
@@ -123,13 +140,8 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   Buffer<double> chunk_sums_;
   Buffer<unsigned> pieces_done_;
   CsrDeal deal_;
-  // For products of several vectors, once there are any.
-  mutable bool runs_are_dealt_ = false;
-  mutable Buffer<RowRun> runs_;
-  mutable Buffer<ChunkSums> cut_rows_of_runs_;
-  mutable Buffer<unsigned> chunks_done_, runs_taken_;
-  mutable std::uint64_t num_run_sums_ = 0;  // of one vector
-  mutable Buffer<double> run_sums_;
+  mutable BlockDeal block_deals_[2];  // the second for rows in fours
+  mutable Buffer<unsigned> runs_taken_;
 };
 
 }  // namespace

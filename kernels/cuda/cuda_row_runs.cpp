@@ -8,8 +8,38 @@ namespace {
 /// Groups that a multiprocessor should have, if there are elements for so many: twice as many as it runs of
 /// 32 threads at a time.
 constexpr std::uint64_t kRunsEach = 64;
-constexpr std::uint64_t kFewestElements = 32, kMostElements = kSumChunk;
+constexpr std::uint64_t kFewestElements = 32, kMostElements = kSumChunk, kMostElementsInFours = 2 * kSumChunk;
 constexpr VertexId kMostRows = 32;
+
+/// Rows of more than `most_whole` elements: (row, chunks of it), the longest first.
+template <class Count>
+void deal_long_rows(std::span<const EdgeOffset> row_offsets, EdgeOffset most_whole, const Count& num_chunks,
+                    RunDeal& deal) {
+  const auto length = [&](VertexId row) { return row_offsets[row + 1] - row_offsets[row]; };
+  std::vector<VertexId> long_rows;
+  for (VertexId row = 0; row + 1 < row_offsets.size(); ++row)
+    if (length(row) > most_whole) long_rows.push_back(row);
+  std::stable_sort(long_rows.begin(), long_rows.end(),
+                   [&](VertexId a, VertexId b) { return length(a) > length(b); });
+  for (const VertexId row : long_rows) {
+    const std::uint32_t count = num_chunks(length(row));
+    if (count == 1) {
+      deal.runs.push_back({.first_row = row, .end_row = row + 1});
+      continue;
+    }
+    const auto which = static_cast<std::uint32_t>(deal.cut_rows.size());
+    for (std::uint32_t chunk = 0; chunk < count; ++chunk) deal.runs.push_back({row, row + 1, chunk, which});
+    deal.cut_rows.push_back({static_cast<std::uint32_t>(deal.num_sums), count});
+    deal.num_sums += count;
+  }
+}
+
+/// What a run of whole rows has at most, so that there are enough.
+EdgeOffset most_of_run(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors,
+                       EdgeOffset most) {
+  return std::clamp((row_offsets.back() - row_offsets.front()) / (kRunsEach * num_multiprocessors),
+                    kFewestElements, most);
+}
 
 }  // namespace
 
@@ -17,34 +47,44 @@ RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
   RunDeal deal;
   if (row_offsets.empty()) return deal;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
-  const auto length = [&](VertexId row) { return row_offsets[row + 1] - row_offsets[row]; };
-  std::vector<VertexId> long_rows;
-  for (VertexId row = 0; row < num_rows; ++row)
-    if (length(row) > kMostOfRun) long_rows.push_back(row);
-  std::stable_sort(long_rows.begin(), long_rows.end(),
-                   [&](VertexId a, VertexId b) { return length(a) > length(b); });
-  for (const VertexId row : long_rows) {
-    const auto num_chunks = static_cast<std::uint32_t>(ceil_div<EdgeOffset>(length(row), kSumChunk));
-    const auto which = static_cast<std::uint32_t>(deal.cut_rows.size());
-    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk)
-      deal.runs.push_back({row, row + 1, chunk, which});
-    deal.cut_rows.push_back({static_cast<std::uint32_t>(deal.num_sums), num_chunks});
-    deal.num_sums += num_chunks;
-  }
-
-  const EdgeOffset most =
-      std::clamp((row_offsets.back() - row_offsets.front()) / (kRunsEach * num_multiprocessors),
-                 kFewestElements, kMostElements);
+  deal_long_rows(
+      row_offsets, kMostOfRun,
+      [](EdgeOffset length) { return static_cast<std::uint32_t>(ceil_div<EdgeOffset>(length, kSumChunk)); },
+      deal);
+  const EdgeOffset most = most_of_run(row_offsets, num_multiprocessors, kMostElements);
+  const auto is_whole = [&](VertexId row) {
+    const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
+    return length > 0 && length <= kMostOfRun;
+  };
   for (VertexId row = 0; row < num_rows;) {
-    const VertexId first = row;
-    if (length(row) == 0 || length(row) > kMostOfRun) {
+    const VertexId first = row++;
+    if (!is_whole(first)) continue;
+    while (row < num_rows && row - first < kMostRows && is_whole(row) &&
+           row_offsets[row + 1] - row_offsets[first] <= most)
       ++row;
-      continue;
-    }
-    const EdgeOffset begin = row_offsets[first];
-    do ++row;
-    while (row < num_rows && row - first < kMostRows && length(row) > 0 && length(row) <= kMostOfRun &&
-           row_offsets[row + 1] - begin <= most);
+    deal.runs.push_back({.first_row = first, .end_row = row});
+  }
+  return deal;
+}
+
+RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+  RunDeal deal;
+  if (row_offsets.empty()) return deal;
+  const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
+  deal_long_rows(
+      row_offsets, kMostOfPiece, [](EdgeOffset length) { return pieces_in_fours(length).num_runs; }, deal);
+  const EdgeOffset most = most_of_run(row_offsets, num_multiprocessors, kMostElementsInFours);
+  const auto is_whole = [&](VertexId row) {
+    const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
+    return length > 0 && length <= kMostOfPiece;
+  };
+  for (VertexId row = 0; row < num_rows;) {
+    const VertexId first = row++;
+    if (!is_whole(first)) continue;
+    while (row < num_rows && row - first < kMostRows && is_whole(row) &&
+           (row - first < kFour || row_offsets[row + 1] - row_offsets[first] <= most))
+      ++row;
+    if (row - first > kFour) row -= (row - first) % kFour;
     deal.runs.push_back({.first_row = first, .end_row = row});
   }
   return deal;

@@ -93,8 +93,8 @@ struct RunView {
   unsigned num_runs = 0;
   const ChunkSums* cut_rows = nullptr;
   double* chunk_sums = nullptr;     ///< num_sums of the deal, of each vector
-  unsigned* chunks_done = nullptr;  ///< of each row that is cut, in steps of walks for each group of
-                                    ///< kStepVectors, too; 0 between products
+  unsigned* chunks_done = nullptr;  ///< of each row that is cut, in steps of walks and for rows in fours
+                                    ///< for each group of kStepVectors, too; 0 between products
   unsigned num_cut_rows = 0;
   unsigned* runs_taken = nullptr;  ///< by steps of walks, of each group of kStepVectors; 0 between steps
   unsigned num_multiprocessors = 0;
@@ -111,10 +111,7 @@ void spmv(const CsrView<S>& a, const CsrDeal& deal, const S* x, double* y);
 /// where rows have elements. Behind the last element follow kReadAhead more.
 template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors);
-/// Whether spmv_block in f32 goes by spmv_wide_block: more than kFewVectors, a multiple of what a thread
-/// reads.
-bool is_wide(unsigned num_vectors);
-/// spmv_block where is_wide(num_vectors); deal.num_runs > 0.
+/// spmv_block where adds_in_fours(num_vectors, ...); deal: of deal_runs_in_fours, num_runs > 0.
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors);
 
@@ -162,7 +159,7 @@ inline constexpr unsigned kStepVectors = 32;
 /// a, deal, x: as for spmv_block; deal.chunks_done for each group of kStepVectors.
 template <class S>
 void step_walks(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step);
-/// step_walks where is_wide(num_vectors).
+/// step_walks where adds_in_fours(num_vectors, ...); deal: of deal_runs_in_fours.
 void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
                      const WalkStep<float>& step);
 

@@ -1,9 +1,10 @@
-// The plain CSR product of several vectors on a device, and steps of walks. A group of kLanes neighbouring
-// threads goes through rows, each thread with some of the vectors, whose inputs lie side by side; its
-// accumulators are registers.
+// The plain CSR product of several vectors on a device, and steps of walks: up to 16 vectors of f32, any
+// number of f64 (more of f32: cuda_spmv_csr_wide.cu). A group of kLanes neighbouring threads goes through
+// rows, each thread with some of the vectors, whose inputs lie side by side; its accumulators are registers.
 #include <type_traits>
 
 #include "kernels/cuda/walk_step.cuh"
+#include "kernels/rows_in_fours.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -113,7 +114,7 @@ template <class S>
 void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y, unsigned num_vectors) {
   if (deal.num_runs == 0) return;
   if constexpr (sizeof(S) == sizeof(float))
-    if (is_wide(num_vectors)) return spmv_wide_block(a, deal, x, y, num_vectors);
+    if (adds_in_fours(num_vectors, sizeof(S))) return spmv_wide_block(a, deal, x, y, num_vectors);
   with_runs<S>(a.values != nullptr, num_vectors, [&]<class Runs>(Runs, auto weighted) {
     launch_early(multiply_runs<Runs, weighted(), S>, ceil_div(deal.num_runs, kSumThreads / Runs::kLanes),
                  kSumThreads, 0, a, deal, x, y, num_vectors);
@@ -124,7 +125,7 @@ template <class S>
 void step_walks(const CsrView<S>& a, const RunView& deal, const S* x, const WalkStep<S>& step) {
   const unsigned num_vectors = step.vectors.num_vectors;
   if constexpr (sizeof(S) == sizeof(float))
-    if (is_wide(num_vectors)) return step_wide_walks(a, deal, x, step);
+    if (adds_in_fours(num_vectors, sizeof(S))) return step_wide_walks(a, deal, x, step);
   with_runs<S>(a.values != nullptr, num_vectors,
                [&]<class Runs>(Runs, auto weighted) { launch_step<Runs, weighted()>(a, deal, x, step); });
 }

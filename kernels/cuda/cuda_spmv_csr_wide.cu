@@ -1,165 +1,231 @@
-// The plain CSR product of many vectors of f32 on a device, and steps of walks. A warp goes through rows,
-// four elements at a time: eight neighbouring threads have one of them, each 16 bytes of its inputs. So eight
-// elements take two loads of a thread instead of eight. Those of the next eight are written before the
-// additions of these; with 64 registers a thread the compiler puts them behind (docs/performance.md).
-#include "kernels/block_padding.hpp"
-#include "kernels/cuda/walk_step.cuh"
+// The plain CSR product of many vectors of f32 on a device (rows_in_fours.cuh), and steps of walks: a product
+// whose rows are updated as their sums are there, so that no sum goes to memory. Scores and changes have the
+// bits of walk_kernel (cuda_vector_ops.cuh) behind a product.
+#include <algorithm>
+
+#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/rows_in_fours.cuh"
 
 namespace tessera::cuda {
 namespace {
 
-/// Threads that share an element, the vectors of each, the elements of each among kSumLanes that follow each
-/// other, and the vectors of a warp.
-constexpr unsigned kLanes = 8, kVectors = kDeviceLoadBytes / sizeof(float),
-                   kSteps = kSumLanes * kLanes / kSumWarpThreads, kAtOnce = kLanes * kVectors;
-static_assert(kSteps == 2 && kVectors == 4, "take_sum() is written out for these");
+constexpr unsigned kThreads = 256, kWarps = kThreads / kSumWarpThreads;
+/// Of a multiprocessor, with 80 registers a thread. With 72 or 96, and four and a half or two and a half as
+/// many, R-MAT 20 takes 1 and 9 % longer.
+constexpr unsigned kWideBlocksEach = 3;
 
-/// Of one thread and kSumLanes elements.
-struct Inputs {
-  float of[kSteps][kVectors];
+/// The first of a thread's vectors, of the block's.
+__device__ inline unsigned vector_of_thread() { return threadIdx.x % kRowThreads * kThreadVectors; }
+
+/// Ends of a product: sums go to y.
+struct StoreSums {
+  struct Nothing {};
+  double* y;
+  unsigned q, num_vectors;
+
+  __device__ Nothing read(VertexId) const { return {}; }
+  __device__ void take(bool is_mine, VertexId row, const double (&sums)[kThreadVectors], Nothing) const {
+    if (!is_mine) return;
+    auto* const to = reinterpret_cast<double2*>(y + std::uint64_t{row} * num_vectors + q);
+    __stcg(to, make_double2(sums[0], sums[1]));
+    __stcg(to + 1, make_double2(sums[2], sums[3]));
+  }
 };
 
-/// Asked for here: the compiler would put a load behind the branch that needs it, where it is waited for.
-__device__ inline void read_now(const float* x, std::uint64_t offset, float (&to)[kVectors]) {
-  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "l"(reinterpret_cast<const char*>(x) + offset));
+/// Blocks (x: a run a warp, y: groups of kStepVectors vectors).
+template <bool kWeighted>
+__global__ void __launch_bounds__(kThreads, kWideBlocksEach)
+    multiply_wide(CsrView<float> a, RunView deal, const float* x, double* y, unsigned num_vectors) {
+  __shared__ WarpRun runs[kWarps];
+  let_next_kernel_begin();
+  const unsigned which = blockIdx.x * kWarps + threadIdx.x / kSumWarpThreads,
+                 own = blockIdx.y * kStepVectors + vector_of_thread(),
+                 q = min(own, num_vectors - kThreadVectors);
+  if (which >= deal.num_runs) return wait_for_kernels_before();
+  StoreSums ending{y, q, num_vectors};
+  sum_run_in_fours<kWeighted>(a, deal, which, runs[threadIdx.x / kSumWarpThreads], x, {own, num_vectors},
+                              true, ending);
 }
 
-/// Which vector of the warp's a lane gets the sum of.
-__device__ inline unsigned vector_of(unsigned lane) {
-  return lane % kLanes * kVectors + (lane / kLanes % 2) * 2 + lane / (2 * kLanes);
+/// Loads and stores of what is not read again while a kernel runs: L1 is for inputs.
+__device__ inline float4 read_once(const float* from) {
+  float4 all;
+  asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(all.x), "=f"(all.y), "=f"(all.z), "=f"(all.w)
+               : "l"(from));
+  return all;
+}
+__device__ inline void write_once(float* to, const float4& all) {
+  asm volatile("st.global.L1::no_allocate.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(all.x), "f"(all.y),
+               "f"(all.z), "f"(all.w)
+               : "memory");
 }
 
-/// The accumulators of a thread: two of eight, for each of its vectors.
-class Accumulators {
+/// Ends of a step: rows are updated. A thread adds up the changes of two vectors, of its row and of that of
+/// the next or previous eight threads.
+template <bool kSquares>
+class UpdateWalks {
  public:
-  __device__ explicit Accumulators(unsigned lane) : lane_(lane) {}
+  static constexpr unsigned kFolds = ExactSum::kFolds + (kSquares ? WideExactSum::kFolds : 0),
+                            kWords = kFolds + 1;
+  /// Of a block: where its walks restart, and words of their changes.
+  struct Shared {
+    VertexId restart_rows[kStepVectors];
+    Limb words[kWords][kStepVectors];
+  };
+  struct Row {
+    float4 before;
+    float scale;
+    VertexId place;
+  };
 
-  /// Of `count` elements in a row; values: from this thread's first on.
-  template <bool kWeighted>
-  __device__ void add(std::uint32_t count, const float* values, const Inputs& inputs) {
-    const unsigned first = lane_ / kLanes * kSteps;
-#pragma unroll
-    for (unsigned s = 0; s < kSteps; ++s) {
-      if (first + s >= count) continue;
-#pragma unroll
-      for (unsigned v = 0; v < kVectors; ++v) of_[s][v] += product<kWeighted>(values, s, inputs.of[s][v]);
+  /// All threads of the block call; first: of its vectors.
+  __device__ UpdateWalks(const WalkStep<float>& step, Shared& shared, unsigned first, unsigned q)
+      : step_(step), shared_(shared), q_(q) {
+    if (threadIdx.x < kStepVectors) {
+      const unsigned own = first + threadIdx.x;
+      shared.restart_rows[threadIdx.x] =
+          own < step.vectors.num_vectors ? step.vectors.restart_rows[own] : kNoVertex;
+      for (auto& word : shared.words) word[threadIdx.x] = 0;
     }
+    __syncthreads();
   }
-  /// The sum for the vector vector_of(lane), in the order of the format; all are 0 then. The warp calls
-  /// together.
-  __device__ double take_sum() {
-    double parts[kVectors];
-#pragma unroll
-    for (unsigned v = 0; v < kVectors; ++v) {
-      parts[v] = of_[0][v] + of_[1][v];
-      of_[0][v] = of_[1][v] = 0;
+  __device__ Row read(VertexId row) const {
+    const WalkVectors<float>& v = step_.vectors;
+    Row of;
+    of.before = read_once(v.before + std::uint64_t{row} * v.num_vectors + q_);
+    of.scale = v.scale == nullptr ? 1.0f : v.scale[row];
+    of.place = v.slots == nullptr ? row : v.slots[min(row, static_cast<VertexId>(v.num_out - 1))];
+    return of;
+  }
+  __device__ void take(bool is_mine, VertexId row, const double (&sums)[kThreadVectors], const Row& of) {
+    const WalkVectors<float>& v = step_.vectors;
+    float4 now = {}, before = {};
+    if (is_mine) {
+      const unsigned first = vector_of_thread();
+      before = of.before;
+      now = {score(row, first, sums[0]), score(row, first + 1, sums[1]), score(row, first + 2, sums[2]),
+             score(row, first + 3, sums[3])};
+      write_once(v.walk + std::uint64_t{row} * v.num_vectors + q_, now);
+      if (row < v.num_out)
+        write_once(v.out + std::uint64_t{of.place} * v.num_vectors + q_,
+                   {now.x * of.scale, now.y * of.scale, now.z * of.scale, now.w * of.scale});
     }
-    // Two lanes add their parts of the same vectors, each for half of them; addition commutes.
-#pragma unroll
-    for (unsigned half = kVectors / 2; half > 0; half /= 2) {
-      const unsigned distance = kAtOnce / 2 / half;
-      const bool upper = (lane_ & distance) != 0;
-#pragma unroll
-      for (unsigned v = 0; v < half; ++v) {
-        const double sent = upper ? parts[v] : parts[v + half];
-        parts[v] = (upper ? parts[v + half] : parts[v]) + __shfl_xor_sync(0xffffffffu, sent, distance);
-      }
-    }
-    return parts[0];
+    const bool upper = has_upper_vectors();
+    const auto partners = [&](float low, float high) {
+      return __shfl_xor_sync(~0u, upper ? low : high, kRowThreads);
+    };
+    add(0, partners(now.x, now.z), partners(before.x, before.z));
+    add(1, partners(now.y, now.w), partners(before.y, before.w));
+    add(0, upper ? now.z : now.x, upper ? before.z : before.x);
+    add(1, upper ? now.w : now.y, upper ? before.w : before.y);
+  }
+  /// By the threads of one warp, each for vector `q` of the block: a walk that restarts in a row without
+  /// elements.
+  __device__ void take_restart(const EdgeOffset* row_offsets, unsigned first, unsigned q) {
+    const WalkVectors<float>& v = step_.vectors;
+    const VertexId row = shared_.restart_rows[q];
+    if (row == kNoVertex || row_offsets[row] != row_offsets[row + 1]) return;
+    const std::uint64_t at = std::uint64_t{row} * v.num_vectors + first + q;
+    const float now = score(row, q, 0), before = v.before[at];
+    v.walk[at] = now;
+    if (row < v.num_out)
+      v.out[std::uint64_t{v.slots == nullptr ? row : v.slots[row]} * v.num_vectors + first + q] =
+          now * (v.scale == nullptr ? 1.0f : v.scale[row]);
+    ThreadSums sums;
+    sums.add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));
+    leave(sums, q);
+  }
+  /// All threads of the block call, then the last block calls finish().
+  template <class Finish>
+  __device__ void send(unsigned first, const Finish& finish) {
+    for (unsigned k = 0; k < 2; ++k)
+      leave(changes_[k], vector_of_thread() + (has_upper_vectors() ? 2 : 0) + k);
+    __syncthreads();
+    const unsigned q = threadIdx.x % kStepVectors;
+    for (unsigned word = threadIdx.x / kStepVectors; word < kWords; word += kThreads / kStepVectors)
+      if (first + q < step_.vectors.num_vectors)
+        add_word(place_of(word), shared_.words[word][q], step_.box.sums + first + q);
+    send_if_last(step_.box, threadIdx.x, kThreads, [&](const DeviceSums&) { finish(); });
   }
 
  private:
-  unsigned lane_;
-  double of_[kSteps][kVectors] = {};
+  __device__ static bool has_upper_vectors() { return (threadIdx.x & kRowThreads) != 0; }
+  /// Of DeviceSums: what changes add up to, and the largest.
+  __device__ static constexpr unsigned place_of(unsigned word) {
+    return word < kFolds ? word : kSumWords - 1;
+  }
+  __device__ float score(VertexId row, unsigned q, double sum) const {
+    const volatile VertexId* restarts = shared_.restart_rows;  // not in registers
+    return static_cast<float>(step_.link * sum + (row == restarts[q] ? step_.restart : 0.0));
+  }
+  __device__ void add(unsigned k, float now, float before) {
+    changes_[k].add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));
+  }
+  __device__ void leave(const ThreadSums& sums, unsigned q) {
+    Limb all[kSumWords];
+    sums.to_words(step_.bound, all);
+    for (unsigned word = 0; word < kFolds; ++word) atomicAdd(&shared_.words[word][q], all[word]);
+    atomicMax(&shared_.words[kFolds][q], all[kSumWords - 1]);
+  }
+
+  const WalkStep<float>& step_;
+  Shared& shared_;
+  const unsigned q_;
+  ThreadSums changes_[2];
 };
 
-/// Sums of the rows of a run for the vectors whose inputs of the first column begin at x, at most num_left:
-/// use(row, sum). kSumLanes elements at a time: those behind the end of a row are of the next one (or of the
-/// padding behind the matrix), whose inputs are brought nearer, but not added.
-template <bool kWeighted, class Use>
-__device__ void sum_run(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
-                        unsigned num_left, unsigned lane, bool wait, const Use& use) {
-  RunRows rows(a.row_offsets, run);
-  const unsigned first = lane / kLanes * kSteps;
-  const VertexId* columns = a.col_indices + rows.begin() + first;
-  const float* values = a.values + (kWeighted ? rows.begin() + first : 0);
-  const auto stride = static_cast<unsigned>(num_vectors * sizeof(float));
-  // A thread that has no vector does as if it had the last.
-  x += min(lane % kLanes * kVectors, num_left - kVectors);
-  Inputs some, others;
-  VertexId next[kSteps];
-  const auto read_columns = [&] {
-#pragma unroll
-    for (unsigned s = 0; s < kSteps; ++s) next[s] = columns[s];
-  };
-  const auto read_inputs = [&](Inputs& inputs) {
-#pragma unroll
-    for (unsigned s = 0; s < kSteps; ++s) read_now(x, std::uint64_t{next[s]} * stride, inputs.of[s]);
-  };
-  Accumulators sums(lane);
-  double sum = 0;
-  std::uint32_t at = 0, chunk_end = min(rows.end(), kSumChunk), count = min(chunk_end, kSumLanes);
-  read_columns();
-  if (wait) wait_for_kernels_before();
-  read_inputs(some);
-  columns += count;
-  read_columns();
-  // Adds `inputs` while those of the next elements come to `ahead`; false behind the last row.
-  const auto step = [&](const Inputs& inputs, Inputs& ahead) {
-    const std::uint32_t end = at + count;
-    const bool ends_chunk = end == chunk_end, ends_row = end == rows.end();
-    read_inputs(ahead);
-    if (ends_chunk) chunk_end = min(ends_row ? rows.next_end() : rows.end(), end + kSumChunk);
-    const std::uint32_t next_count = min(chunk_end - end, kSumLanes);
-    columns += next_count;
-    read_columns();
-    sums.template add<kWeighted>(count, values, inputs);
-    if (kWeighted) values += count;
-    at = end;
-    count = next_count;
-    if (!ends_chunk) return true;
-    sum += sums.take_sum();
-    if (!ends_row) return true;
-    use(rows.row(), sum);
-    sum = 0;
-    return rows.advance();
-  };
-  while (step(some, others) && step(others, some)) {
+/// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones
+/// as they are dealt, the others as they are taken. Rows without elements keep what they have in walk and
+/// out, but where a walk restarts.
+template <bool kWeighted, bool kSquares>
+__global__ void __launch_bounds__(kThreads, kWideBlocksEach)
+    step_wide(CsrView<float> a, RunView deal, const float* x, WalkStep<float> step) {
+  using Update = UpdateWalks<kSquares>;
+  __shared__ WarpRun runs[kWarps];
+  __shared__ typename Update::Shared shared;
+  let_next_kernel_begin();
+  const unsigned num_vectors = step.vectors.num_vectors, warp = threadIdx.x / kSumWarpThreads,
+                 lane = threadIdx.x % kSumWarpThreads, first = blockIdx.y * kStepVectors,
+                 own = first + vector_of_thread(), q = min(own, num_vectors - kThreadVectors),
+                 begin = blockIdx.x * kWarps + warp;
+  Update update(step, shared, first, q);
+  for (unsigned i = begin; i < deal.num_runs;) {
+    sum_run_in_fours<kWeighted>(a, deal, i, runs[warp], x, {own, num_vectors}, i == begin, update);
+    // Who is done first takes the next run. Not before the first sum has waited: the step before uses the
+    // counter, too. Taken ahead, runs are dealt worse.
+    unsigned taken = 0;
+    if (lane == 0) taken = atomicAdd(deal.runs_taken + blockIdx.y, 1u);
+    i = gridDim.x * kWarps + first_of_group<kSumWarpThreads>(taken);
   }
+  wait_for_kernels_before();
+  if (begin == 0) update.take_restart(a.row_offsets, first, lane);
+  update.send(first, [&] {
+    for (unsigned y = 0; y < gridDim.y; ++y) deal.runs_taken[y] = 0;
+  });
 }
-
-/// A warp a run, for 32 vectors.
-struct WideRuns {
-  static constexpr unsigned kLanes = kSumWarpThreads;
-  __device__ static unsigned vector_of(unsigned lane) { return cuda::vector_of(lane); }
-  template <bool kWeighted, class Use>
-  __device__ static void sum(const CsrView<float>& a, const RowRun& run, const float* x, unsigned num_vectors,
-                             unsigned first, unsigned lane, bool wait, const Use& use) {
-    sum_run<kWeighted>(a, run, x + first, num_vectors, num_vectors - first, lane, wait, use);
-  }
-};
-static_assert(WideRuns::kLanes == kAtOnce);
 
 }  // namespace
 
-bool is_wide(unsigned num_vectors) { return num_vectors > kFewVectors && num_vectors % kVectors == 0; }
-
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors) {
-  const unsigned blocks = ceil_div(deal.num_runs, kSumThreads / WideRuns::kLanes);
-  launch_early(
-      a.values != nullptr ? multiply_runs<WideRuns, true, float> : multiply_runs<WideRuns, false, float>,
-      blocks, kSumThreads, 0, a, deal, x, y, num_vectors);
+  const dim3 blocks(ceil_div(deal.num_runs, kWarps), ceil_div(num_vectors, kStepVectors));
+  launch_early(a.values != nullptr ? multiply_wide<true> : multiply_wide<false>, blocks, kThreads, 0, a, deal,
+               x, y, num_vectors);
 }
 
 void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
                      const WalkStep<float>& step) {
-  if (a.values != nullptr)
-    launch_step<WideRuns, true>(a, deal, x, step);
-  else
-    launch_step<WideRuns, false>(a, deal, x, step);
+  const auto with = [&](auto weighted, auto squares) {
+    const unsigned all = ceil_div(deal.num_runs, kWarps);
+    const dim3 blocks(std::clamp(all, 1u, kWideBlocksEach * deal.num_multiprocessors),
+                      ceil_div(step.vectors.num_vectors, kStepVectors));
+    launch_early(step_wide<weighted(), squares()>, blocks, kThreads, 0, a, deal, x, step);
+  };
+  const auto with_squares = [&](auto weighted) {
+    step.squares ? with(weighted, std::true_type()) : with(weighted, std::false_type());
+  };
+  a.values != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
 }
 
 }  // namespace tessera::cuda

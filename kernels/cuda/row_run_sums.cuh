@@ -1,5 +1,5 @@
-// Products of several vectors, whose rows are dealt in runs (cuda_row_runs.hpp): what both kinds of sums
-// share, and the product kernel.
+// Products of several vectors, whose rows are dealt in runs (cuda_row_runs.hpp): what all of them share, and the
+// product kernel of those that do not go by fours (rows_in_fours.cuh).
 #pragma once
 #include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/cuda_row_sum.cuh"
@@ -124,7 +124,7 @@ class GroupWork {
 
 /// The product, a run a group. Runs: how kLanes threads sum the rows of one, each for vector
 /// first + vector_of(lane), behind the kernels before where they are to wait for them
-/// (cuda_spmv_csr_block.cu, cuda_spmv_csr_wide.cu).
+/// (cuda_spmv_csr_block.cu).
 template <class Runs, bool kWeighted, class S>
 __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
     multiply_runs(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {

@@ -79,7 +79,78 @@ TEST(RowRuns, AreFullWhereThereAreManyElements) {
   EXPECT_EQ(short_rows.runs.size(), 320000u / 32);
 }
 
+/// Every element is in one run: rows of up to 256 whole, longer ones in runs of four pieces, the longest
+/// first.
+void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths) {
+  const RunDeal deal = deal_runs_in_fours(offsets_of(lengths), kMultiprocessors);
+  std::vector<std::uint64_t> seen(lengths.size(), 0);
+  std::uint64_t num_sums = 0, longest_before = ~std::uint64_t{0};
+  std::size_t r = 0;
+  for (; r < deal.runs.size() && lengths[deal.runs[r].first_row] > 256; ++r) {
+    const RowRun& run = deal.runs[r];
+    const std::uint64_t length = lengths[run.first_row], num_runs = (length + 1023) / 1024;
+    EXPECT_LE(length, longest_before);
+    EXPECT_EQ(run.end_row, run.first_row + 1);
+    longest_before = length;
+    seen[run.first_row] = length;
+    if (num_runs == 1) {
+      EXPECT_EQ(run.cut_row, kNotCut);
+      continue;
+    }
+    ASSERT_LT(run.cut_row, deal.cut_rows.size());
+    EXPECT_EQ(deal.cut_rows[run.cut_row].count, num_runs);
+    EXPECT_EQ(deal.cut_rows[run.cut_row].first, num_sums - run.chunk);
+    EXPECT_LT(run.chunk, num_runs);
+    ++num_sums;
+  }
+  EXPECT_EQ(deal.num_sums, num_sums);
+  for (VertexId next = 0; r < deal.runs.size(); ++r) {
+    const RowRun& run = deal.runs[r];
+    const VertexId num_rows = run.end_row - run.first_row;
+    EXPECT_EQ(run.cut_row, kNotCut);
+    EXPECT_GE(run.first_row, next);
+    EXPECT_TRUE(num_rows % 4 == 0 || num_rows < 4) << num_rows;
+    std::uint64_t elements = 0;
+    for (VertexId row = run.first_row; row < run.end_row; ++row) {
+      EXPECT_GT(lengths[row], 0u);
+      EXPECT_LE(lengths[row], 256u);
+      seen[row] += lengths[row];
+      elements += lengths[row];
+    }
+    EXPECT_TRUE(elements <= 512 || num_rows <= 4) << elements;
+    EXPECT_GE(num_rows, 1u);
+    EXPECT_LE(num_rows, 32u);
+    next = run.end_row;
+  }
+  EXPECT_EQ(seen, lengths);
+}
+
+TEST(RowRuns, InFoursHaveEveryElementOnce) {
+  expect_runs_in_fours({512, 513, 0, 0, 2048, 2049, 3, 100000, 256, 257, 1024, 1025, 1});
+  expect_runs_in_fours({1, 512, 0});
+  expect_runs_in_fours({0, 0, 0});
+  std::vector<std::uint64_t> mixed;
+  for (std::uint64_t row = 0; row < 100000; ++row) mixed.push_back(row % 1000 == 7 ? row : row * row % 37);
+  expect_runs_in_fours(mixed);
+  expect_runs_in_fours(std::vector<std::uint64_t>(100000, 200));
+}
+
+/// Pieces of a row cover it, are alike, and of 256 elements at most.
+TEST(RowRuns, PiecesInFoursCoverARow) {
+  for (std::uint64_t length = 1; length < 70000; length += length < 3000 ? 1 : 97) {
+    const PiecesInFours cut = pieces_in_fours(length);
+    EXPECT_EQ(cut.length % 4, 0u);
+    EXPECT_LE(cut.length, 256u);
+    EXPECT_EQ(cut.num_runs, (length + 1023) / 1024);
+    EXPECT_GE(4 * std::uint64_t{cut.num_runs} * cut.length, length);
+    if (length > 256) EXPECT_LT((4 * cut.num_runs) * (std::uint64_t{cut.length} - 4), length);
+  }
+  EXPECT_EQ(pieces_in_fours(std::uint64_t{1} << 40).num_runs, 1u << 30);
+}
+
 TEST(RowRuns, OfNothingAreNone) {
+  EXPECT_TRUE(deal_runs_in_fours({}, kMultiprocessors).runs.empty());
+  EXPECT_TRUE(deal_runs_in_fours(offsets_of({}), kMultiprocessors).runs.empty());
   EXPECT_TRUE(deal_runs({}, kMultiprocessors).runs.empty());
   EXPECT_TRUE(deal_runs(offsets_of({}), kMultiprocessors).runs.empty());
 }

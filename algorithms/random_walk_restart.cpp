@@ -188,13 +188,13 @@ void WalkBlock<S>::finish(unsigned q) {
   result.scores = op_.to_original(walk_, num_vectors(), q);
   result.error_bound =
       bound_of_error(options_.continue_probability, result.report.residual_l1,
-                     update_roundings(precision_of<S>()), op_.product_roundings(), precision_of<S>());
+                     update_roundings(precision_of<S>()), op_.product_roundings(width_), precision_of<S>());
 }
 
 template <class S>
 void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   if (kept.empty()) return walks_.clear();
-  const unsigned k = op_.block_width(static_cast<unsigned>(kept.size()));
+  const unsigned k = op_.block_width(static_cast<unsigned>(kept.size()), width_);
   std::vector<unsigned> vectors = kept;
   vectors.resize(k, kept.front());
   spare_.truncate(num_rows_ * k);

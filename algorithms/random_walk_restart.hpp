@@ -22,9 +22,11 @@ struct RwrResult {
 };
 
 /// op: SpmvOperator::in_edges of the symmetrised graph; weights: its out_weights. One result a query, in
-/// the order of `queries`; the result of a query does not depend on what else is in the batch. Throws
-/// OptionError for parameters out of range and vertices that the graph has not, InputError for weights that
-/// no float holds the reciprocal of. Collective.
+/// the order of `queries`. The result of a query does not depend on what else is in the batch, but for one
+/// thing: in f32 on a GPU walks that go more than 16 together are added up in another order
+/// (kernels/rows_in_fours.hpp), so that last digits differ from those of smaller batches. Throws OptionError
+/// for parameters out of range and vertices that the graph has not, InputError for weights that no float
+/// holds the reciprocal of. Collective.
 template <class S>
 std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const double> out_weights,
                                            std::span<const VertexId> queries, const RwrOptions& options);

@@ -15,7 +15,6 @@
 #include "engine/tile_messages_builder.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/row_additions.hpp"
-#include "kernels/rows_in_fours.hpp"
 
 namespace tessera {
 
@@ -86,15 +85,10 @@ struct OperatorBuilder {
   }
 
  private:
-  /// Whether a device adds up four elements in f32 first (kernels/rows_in_fours.hpp).
-  bool adds_fours(KernelKind kernel) const {
-    return kernel == KernelKind::csr && !backend.memory_is_host() &&
-           adds_in_fours(padded_vectors(options.num_vectors, sizeof(S)), sizeof(S));
-  }
-  int product_roundings(KernelKind kernel, std::span<const std::uint64_t> row_lengths,
-                        const ColumnOrder& columns) const {
+  static int product_roundings(KernelKind kernel, std::span<const std::uint64_t> row_lengths,
+                               const ColumnOrder& columns) {
     const bool sends_messages = kernel == KernelKind::tile_messages;
-    if (sizeof(S) == sizeof(float)) return sends_messages ? 3 : adds_fours(kernel) ? 2 : 0;
+    if (sizeof(S) == sizeof(float)) return sends_messages ? 3 : 0;
     const auto longest = std::max_element(row_lengths.begin(), row_lengths.end());
     if (longest == row_lengths.end()) return 0;
     const std::uint64_t num_tiles = std::max<std::uint64_t>(columns.tiles.size(), 1);  // CSR lists none

@@ -2,6 +2,7 @@
 // between them: original (vertex ids), solver (slots of x, every rank has all of it), local (this rank's
 // rows or inputs).
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "engine/spmv_plan.hpp"
 #include "engine/vertex_distribution.hpp"
 #include "kernels/backend.hpp"
+#include "kernels/rows_in_fours.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera {
@@ -66,10 +68,13 @@ class SpmvOperator {
   Backend<S>& backend() const { return *backend_; }
   Communicator& comm() const { return *comm_; }
   const SpmvPlan& plan() const { return plan_; }
-  /// Roundings to S inside a product, each relative to a sum, that an element goes through at most. f32: of
-  /// pairs of elements, of the messages, of pairs of messages; other kernels add up in double. f64: additions
-  /// in the longest row of the whole matrix. The same on all ranks.
-  int product_roundings() const { return product_roundings_; }
+  /// Roundings to S inside a product of so many vectors, each relative to a sum, that an element goes through
+  /// at most. f32: in tile-messages of pairs of elements, of the messages, of pairs of messages; of four
+  /// elements where these are added first (kernels/rows_in_fours.hpp); all else is added up in double. f64:
+  /// additions in the longest row of the whole matrix. The same on all ranks.
+  int product_roundings(unsigned num_vectors = 1) const {
+    return adds_fours(num_vectors) ? 2 : product_roundings_;
+  }
   const OperatorStats& stats() const { return stats_; }
   /// How inputs go from rank to rank: "none" (one rank), "device" or "host"; and the seconds it took so far.
   const char* exchange_kind() const;
@@ -134,6 +139,12 @@ class SpmvOperator {
   bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
   /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.
   unsigned block_width(unsigned num_vectors) const { return matrix_->block_width(num_vectors); }
+  /// The same for what is left of a block that was `width` vectors wide: what is added up in fours stays so,
+  /// so that results do not change with who else has ended.
+  unsigned block_width(unsigned num_vectors, unsigned width) const {
+    const unsigned narrow = block_width(num_vectors);
+    return adds_fours(width) ? std::max(narrow, block_width(kFewVectors + 1)) : narrow;
+  }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
   /// Whether updates by themselves are worth starting before the host has the sums of the one before
@@ -153,6 +164,10 @@ class SpmvOperator {
   VertexId local_index(VertexId row) const;
 
  private:
+  bool adds_fours(unsigned num_vectors) const {
+    return plan_.kernel == KernelKind::csr && !backend_->memory_is_host() &&
+           adds_in_fours(num_vectors, sizeof(S));
+  }
   SpmvOperator() = default;
   /// all = send_ of all ranks.
   void gather_through_host(std::uint64_t num_sent, Buffer<S>& all);
@@ -161,7 +176,7 @@ class SpmvOperator {
   Communicator* comm_ = nullptr;
   SpmvPlan plan_;
   OperatorStats stats_;
-  int product_roundings_ = 0;
+  int product_roundings_ = 0;  // of one vector
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
   std::uint64_t x_size_ = 0;  // for one vector
   Buffer<VertexId>

@@ -112,8 +112,9 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   void deal_runs(BlockDeal& to) const {
     const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
     const bool fours = &to == &block_deals_[1];
-    const RunDeal deal = fours ? deal_runs_in_fours(row_offsets.span(), num_multiprocessors_)
-                               : cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
+    const RunDeal deal =
+        fours ? deal_runs_in_fours(row_offsets.span(), most_of_piece(device_.num_slots), num_multiprocessors_)
+              : cuda::deal_runs(row_offsets.span(), num_multiprocessors_);
     to.runs = on_device(std::span<const RowRun>(deal.runs));
     to.cut_rows = on_device(std::span<const ChunkSums>(deal.cut_rows));
     to.num_sums = deal.num_sums;

@@ -67,22 +67,23 @@ RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
   return deal;
 }
 
-RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, std::uint32_t most,
+                           unsigned num_multiprocessors) {
   RunDeal deal;
   if (row_offsets.empty()) return deal;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
   deal_long_rows(
-      row_offsets, kMostOfPiece, [](EdgeOffset length) { return pieces_in_fours(length).num_runs; }, deal);
-  const EdgeOffset most = most_of_run(row_offsets, num_multiprocessors, kMostElementsInFours);
+      row_offsets, most, [&](EdgeOffset length) { return pieces_in_fours(length, most).num_runs; }, deal);
+  const EdgeOffset wanted = most_of_run(row_offsets, num_multiprocessors, kMostElementsInFours);
   const auto is_whole = [&](VertexId row) {
     const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
-    return length > 0 && length <= kMostOfPiece;
+    return length > 0 && length <= most;
   };
   for (VertexId row = 0; row < num_rows;) {
     const VertexId first = row++;
     if (!is_whole(first)) continue;
     while (row < num_rows && row - first < kMostRows && is_whole(row) &&
-           (row - first < kFour || row_offsets[row + 1] - row_offsets[first] <= most))
+           (row - first < kFour || row_offsets[row + 1] - row_offsets[first] <= wanted))
       ++row;
     if (row - first > kFour) row -= (row - first) % kFour;
     deal.runs.push_back({.first_row = first, .end_row = row});

@@ -42,6 +42,7 @@ RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
 /// into pieces is a run by itself, or, if these are more than four, several. A run of whole rows is of four,
 /// or of more in fours up to 32 and 512 elements (fewer as above); of fewer than four before an empty or a
 /// cut row, and at the end.
-RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
+RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, std::uint32_t most,
+                           unsigned num_multiprocessors);
 
 }  // namespace tessera::cuda

@@ -6,6 +6,7 @@
 // kernels/tile_messages_view.hpp; kernels/csr_view.hpp). So y has the bits that the CPU gives for the same
 // matrix.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "kernels/csr_view.hpp"
@@ -101,7 +102,7 @@ struct RunView {
 };
 
 /// Elements behind the last of a CSR matrix, of column 0, that products read, but do not add.
-inline constexpr std::uint32_t kReadAhead = kRowBlockThreads;
+inline constexpr std::uint32_t kReadAhead = std::max<std::uint32_t>(kRowBlockThreads, kMostOfPiece);
 static_assert(kReadAhead >= kSumLanes);
 
 /// y: num_rows, overwritten. Behind the last element follow kReadAhead more.

@@ -10,8 +10,8 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256, kWarps = kThreads / kSumWarpThreads;
-/// Of a multiprocessor, with 80 registers a thread. With 72 or 96, and four and a half or two and a half as
-/// many, R-MAT 20 takes 1 and 9 % longer.
+/// Of a multiprocessor: 24 warps of 80 registers a thread. 28 of 72 and 20 of 96 take longer
+/// (docs/performance.md).
 constexpr unsigned kWideBlocksEach = 3;
 
 /// The first of a thread's vectors, of the block's.

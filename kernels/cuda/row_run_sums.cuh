@@ -1,5 +1,5 @@
-// Products of several vectors, whose rows are dealt in runs (cuda_row_runs.hpp): what all of them share, and the
-// product kernel of those that do not go by fours (rows_in_fours.cuh).
+// Products of several vectors, whose rows are dealt in runs (cuda_row_runs.hpp): what all of them share, and
+// the product kernel of those that do not go by fours (rows_in_fours.cuh).
 #pragma once
 #include "kernels/cuda/arrivals.cuh"
 #include "kernels/cuda/cuda_row_sum.cuh"
@@ -36,8 +36,7 @@ class RunRows {
   }
   __device__ EdgeOffset begin() const { return begin_; }
   __device__ VertexId row() const { return row_; }
-  __device__ std::uint32_t end() const { return end_; }            ///< of the row
-  __device__ std::uint32_t next_end() const { return next_end_; }  ///< of the row after it, of the last else
+  __device__ std::uint32_t end() const { return end_; }  ///< of the row
   /// False behind the last row.
   __device__ bool advance() {
     if (--rows_left_ == 0) return false;

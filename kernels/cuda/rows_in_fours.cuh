@@ -11,7 +11,7 @@
 namespace tessera::cuda {
 
 /// Threads that have a row, and the vectors of each.
-inline constexpr unsigned kRowThreads = 8, kThreadVectors = 4;
+inline constexpr unsigned kRowThreads = 8, kThreadVectors = kDeviceLoadBytes / sizeof(float);
 static_assert(kSumWarpThreads == kFour * kRowThreads && kStepVectors == kRowThreads * kThreadVectors);
 /// A group whose row is short reads columns as long as others of its warp have elements.
 static_assert(kReadAhead >= kMostOfPiece);
@@ -168,15 +168,16 @@ class FourRows {
 };
 
 /// Reads what a run is, for its warp, all of whose threads call; whether it is of pieces of one row.
-__device__ inline bool open_run(const EdgeOffset* row_offsets, const RowRun& run, volatile WarpRun& open) {
+__device__ inline bool open_run(const CsrView<float>& a, const RowRun& run, volatile WarpRun& open) {
   const unsigned lane = threadIdx.x % kSumWarpThreads, num_rows = run.end_row - run.first_row;
-  EdgeOffset begin = row_offsets[run.first_row];
-  const EdgeOffset end = row_offsets[run.first_row + 1 + min(lane, num_rows - 1)],
+  const std::uint32_t most = most_of_piece(a.num_cols);
+  EdgeOffset begin = a.row_offsets[run.first_row];
+  const EdgeOffset end = a.row_offsets[run.first_row + 1 + min(lane, num_rows - 1)],
                    length = __shfl_sync(~0u, end, 0) - begin;
-  const bool in_pieces = length > kMostOfPiece;
+  const bool in_pieces = length > most;
   std::uint32_t own_end = static_cast<std::uint32_t>(end - begin);
   if (in_pieces) {
-    const std::uint32_t piece = pieces_in_fours(length).length;
+    const std::uint32_t piece = pieces_in_fours(length, most).length;
     const EdgeOffset at = min(std::uint64_t{run.chunk} * kFour * piece, length);
     own_end = static_cast<std::uint32_t>(min(EdgeOffset{lane + 1} * piece, length - at));
     begin += at;
@@ -239,7 +240,7 @@ template <bool kWeighted, class Ending>
 __device__ void sum_run_in_fours(const CsrView<float>& a, const RunView& deal, unsigned which,
                                  volatile WarpRun& open, const float* x, const OwnVectors& own, bool wait,
                                  Ending& ending) {
-  const bool in_pieces = open_run(a.row_offsets, deal.runs[which], open);
+  const bool in_pieces = open_run(a, deal.runs[which], open);
   FourRows<kWeighted> rows(a, open, x + own.readable(),
                            static_cast<unsigned>(own.num_vectors * sizeof(float)));
   if (wait) wait_for_kernels_before();

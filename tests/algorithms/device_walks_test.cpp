@@ -1,6 +1,9 @@
 // Random walks with restart on a device, one by one and in blocks from which finished walks go: the bits of
-// the CPU. Skips, visibly, where no device answers.
+// the CPU, but where rows are added up in fours. Skips, visibly, where no device answers.
 #include "algorithms/random_walk_restart.hpp"
+
+#include <cmath>
+#include <numeric>
 
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
@@ -10,7 +13,7 @@ namespace {
 
 using Walked = std::vector<std::tuple<std::vector<double>, std::vector<double>, int>>;
 
-/// Row by row in CSR, whose bits are the same everywhere.
+/// Row by row in CSR, whose bits are the same everywhere, but for more than 16 walks in f32.
 template <class S>
 Walked walked(const std::string& backend_name, const Graph& graph, const RwrOptions& options) {
   const auto comm = make_single_rank();
@@ -32,7 +35,7 @@ void expect_nearly(const Walked& found, const Walked& expected) {
   for (std::size_t q = 0; q < found.size(); ++q) {
     const auto& [scores, history, steps] = found[q];
     const auto& [expected_scores, expected_history, expected_steps] = expected[q];
-    EXPECT_LE(std::abs(steps - expected_steps), 1);
+    EXPECT_EQ(steps, expected_steps);
     ASSERT_EQ(scores.size(), expected_scores.size());
     for (std::size_t v = 0; v < scores.size(); ++v)
       ASSERT_NEAR(scores[v], expected_scores[v], 1e-6 * expected_scores[v] + 1e-9) << q << ' ' << v;
@@ -74,6 +77,50 @@ TEST(DeviceWalks, OfALargerGraphAreThoseOfTheCpu) {
   EXPECT_EQ(walked<float>(usable_backends().back(), graph, options), found);
   options.batch_size = 16;
   EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(usable_backends().back(), graph, options));
+}
+
+/// However many go together, if they are more than 16, and whoever ends before.
+TEST(DeviceWalks, InFoursDoNotDependOnTheBatch) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const Graph graph = graph_of(random_oracle_graph(5, 3000, 9000, true), true);
+  RwrOptions options;
+  options.stop.tolerance = 1e-5;
+  options.batch_size = 20;
+  const Walked found = walked<float>(usable_backends().back(), graph, options);
+  options.batch_size = 30;
+  EXPECT_EQ(walked<float>(usable_backends().back(), graph, options), found);
+  options.batch_size = 60;
+  EXPECT_EQ(walked<float>(usable_backends().back(), graph, options), found);
+}
+
+/// Against scores in f64 whose own error is far smaller.
+TEST(DeviceWalks, InFoursAreWithinTheirErrorBound) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const auto comm = make_single_rank();
+  const auto device = make_backend<float>(usable_backends().back());
+  const auto cpu = make_backend<double>("cpu");
+  std::vector<VertexId> queries(25);
+  std::iota(queries.begin(), queries.end(), VertexId{0});
+  for (const bool weighted : {false, true}) {
+    const Graph graph = graph_of(random_oracle_graph(7, 5000, 60000, weighted), weighted);
+    const auto weights = out_weights(graph, *comm);
+    const auto walks = [&]<class S>(Backend<S>& backend, double tolerance) {
+      auto op =
+          SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = 25}, backend, *comm);
+      RwrOptions options;
+      options.batch_size = 25;
+      options.stop.tolerance = tolerance;
+      return random_walk_restart<S>(op, weights, queries, options);
+    };
+    const auto found = walks(*device, 1e-6), exact = walks(*cpu, 1e-13);
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      double distance = 0;
+      for (std::size_t v = 0; v < found[q].scores.size(); ++v)
+        distance += std::abs(found[q].scores[v] - exact[q].scores[v]);
+      EXPECT_LE(distance, found[q].error_bound) << q << (weighted ? ", weighted" : "");
+      EXPECT_LE(found[q].error_bound, 1e-4);
+    }
+  }
 }
 
 TEST(DeviceWalks, OfAGraphWithoutEdgesStayWhereTheyAre) {

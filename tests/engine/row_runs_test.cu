@@ -79,16 +79,16 @@ TEST(RowRuns, AreFullWhereThereAreManyElements) {
   EXPECT_EQ(short_rows.runs.size(), 320000u / 32);
 }
 
-/// Every element is in one run: rows of up to 256 whole, longer ones in runs of four pieces, the longest
+/// Every element is in one run: rows of up to `most` whole, longer ones in runs of four pieces, the longest
 /// first.
-void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths) {
-  const RunDeal deal = deal_runs_in_fours(offsets_of(lengths), kMultiprocessors);
+void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths, std::uint32_t most) {
+  const RunDeal deal = deal_runs_in_fours(offsets_of(lengths), most, kMultiprocessors);
   std::vector<std::uint64_t> seen(lengths.size(), 0);
   std::uint64_t num_sums = 0, longest_before = ~std::uint64_t{0};
   std::size_t r = 0;
-  for (; r < deal.runs.size() && lengths[deal.runs[r].first_row] > 256; ++r) {
+  for (; r < deal.runs.size() && lengths[deal.runs[r].first_row] > most; ++r) {
     const RowRun& run = deal.runs[r];
-    const std::uint64_t length = lengths[run.first_row], num_runs = (length + 1023) / 1024;
+    const std::uint64_t length = lengths[run.first_row], num_runs = (length + 4 * most - 1) / (4 * most);
     EXPECT_LE(length, longest_before);
     EXPECT_EQ(run.end_row, run.first_row + 1);
     longest_before = length;
@@ -113,7 +113,7 @@ void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths) {
     std::uint64_t elements = 0;
     for (VertexId row = run.first_row; row < run.end_row; ++row) {
       EXPECT_GT(lengths[row], 0u);
-      EXPECT_LE(lengths[row], 256u);
+      EXPECT_LE(lengths[row], most);
       seen[row] += lengths[row];
       elements += lengths[row];
     }
@@ -126,31 +126,36 @@ void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths) {
 }
 
 TEST(RowRuns, InFoursHaveEveryElementOnce) {
-  expect_runs_in_fours({512, 513, 0, 0, 2048, 2049, 3, 100000, 256, 257, 1024, 1025, 1});
-  expect_runs_in_fours({1, 512, 0});
-  expect_runs_in_fours({0, 0, 0});
-  std::vector<std::uint64_t> mixed;
-  for (std::uint64_t row = 0; row < 100000; ++row) mixed.push_back(row % 1000 == 7 ? row : row * row % 37);
-  expect_runs_in_fours(mixed);
-  expect_runs_in_fours(std::vector<std::uint64_t>(100000, 200));
+  for (const std::uint32_t most : {kMostOfFewColumns, kMostOfPiece}) {
+    expect_runs_in_fours({512, 513, 0, 0, 2048, 2049, 3, 100000, 256, 257, 1024, 1025, 1}, most);
+    expect_runs_in_fours({1, 512, 0}, most);
+    expect_runs_in_fours({0, 0, 0}, most);
+    std::vector<std::uint64_t> mixed;
+    for (std::uint64_t row = 0; row < 100000; ++row) mixed.push_back(row % 1000 == 7 ? row : row * row % 37);
+    expect_runs_in_fours(mixed, most);
+    expect_runs_in_fours(std::vector<std::uint64_t>(100000, 200), most);
+  }
 }
 
-/// Pieces of a row cover it, are alike, and of 256 elements at most.
+/// Pieces of a row cover it, are alike, and have as many elements as they may at most.
 TEST(RowRuns, PiecesInFoursCoverARow) {
-  for (std::uint64_t length = 1; length < 70000; length += length < 3000 ? 1 : 97) {
-    const PiecesInFours cut = pieces_in_fours(length);
-    EXPECT_EQ(cut.length % 4, 0u);
-    EXPECT_LE(cut.length, 256u);
-    EXPECT_EQ(cut.num_runs, (length + 1023) / 1024);
-    EXPECT_GE(4 * std::uint64_t{cut.num_runs} * cut.length, length);
-    if (length > 256) EXPECT_LT((4 * cut.num_runs) * (std::uint64_t{cut.length} - 4), length);
-  }
-  EXPECT_EQ(pieces_in_fours(std::uint64_t{1} << 40).num_runs, 1u << 30);
+  for (const std::uint32_t most : {kMostOfFewColumns, kMostOfPiece})
+    for (std::uint64_t length = 1; length < 70000; length += length < 3000 ? 1 : 97) {
+      const PiecesInFours cut = pieces_in_fours(length, most);
+      EXPECT_EQ(cut.length % 4, 0u);
+      EXPECT_LE(cut.length, most);
+      EXPECT_EQ(cut.num_runs, (length + 4 * most - 1) / (4 * most));
+      EXPECT_GE(4 * std::uint64_t{cut.num_runs} * cut.length, length);
+      if (length > most) {
+        EXPECT_LT((4 * cut.num_runs) * (std::uint64_t{cut.length} - 4), length);
+      }
+    }
+  EXPECT_EQ(pieces_in_fours(std::uint64_t{1} << 40, 256).num_runs, 1u << 30);
 }
 
 TEST(RowRuns, OfNothingAreNone) {
-  EXPECT_TRUE(deal_runs_in_fours({}, kMultiprocessors).runs.empty());
-  EXPECT_TRUE(deal_runs_in_fours(offsets_of({}), kMultiprocessors).runs.empty());
+  EXPECT_TRUE(deal_runs_in_fours({}, 256, kMultiprocessors).runs.empty());
+  EXPECT_TRUE(deal_runs_in_fours(offsets_of({}), 256, kMultiprocessors).runs.empty());
   EXPECT_TRUE(deal_runs({}, kMultiprocessors).runs.empty());
   EXPECT_TRUE(deal_runs(offsets_of({}), kMultiprocessors).runs.empty());
 }

@@ -28,7 +28,7 @@ inline void multiply_in_fours(const CsrMatrix<float>& a, const std::vector<float
   for (std::uint64_t row = 0; row < a.num_rows; ++row) {
     const EdgeOffset begin = a.row_offsets[row], end = a.row_offsets[row + 1];
     if (begin == end) continue;
-    const PiecesInFours cut = pieces_in_fours(end - begin);
+    const PiecesInFours cut = pieces_in_fours(end - begin, most_of_piece(a.num_slots));
     for (unsigned q = 0; q < num_vectors; ++q) {
       const auto piece = [&](std::uint64_t which) {
         const EdgeOffset first = std::min(begin + which * cut.length, end),

@@ -4,7 +4,7 @@
 //
 // The sum of a row is the form's (kernels/tile_composite_view.hpp, its tiles in order;
 // kernels/tile_messages_view.hpp; kernels/csr_view.hpp). So y has the bits that the CPU gives for the same
-// matrix.
+// matrix; but many f32 vectors are added up in the order of kernels/rows_in_fours.hpp.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,9 @@
 // (kernels/cpu/cpu_backend.cpp) is always built, so every machine can run every test.
 //
 // S is float or double, the precision of x, of scores and of matrix values. Products are summed in double
-// on every device (but pairs and fours of f32, see the forms), so y is always double. Vectors are Buffers from allocate(); "rows" are a rank's local
-// rows. With num_vectors = k > 1, vectors are blocks with k adjacent numbers a row (row-major).
+// on every device (but pairs and fours of f32, see the forms), so y is always double. Vectors are Buffers
+// from allocate(); "rows" are a rank's local rows. With num_vectors = k > 1, vectors are blocks with k
+// adjacent numbers a row (row-major).
 // Reductions are exact (kernels/base/exact_sum.hpp) and cover this rank's rows only.
 #pragma once
 #include <algorithm>

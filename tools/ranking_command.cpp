@@ -50,7 +50,8 @@ void RankingCommand::add_solver_options() {
       "auto counts which cuts rows into fewer pieces");
   options_.choice<Precision>(
       "precision", precision_, {{"f32", Precision::f32}, {"f64", Precision::f64}},
-      "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded");
+      "how scores are stored; sums are in f64, but in tile-messages those of a tile, and pairs, are rounded, "
+      "on a GPU also four elements where more than 16 RWR queries go together in f32");
   add_device_options();
   options_.number("tolerance", stop_.tolerance, {.low = 0, .low_open = true},
                   "stop when a step changes the scores by no more, in --norm; absolute");

@@ -164,6 +164,7 @@ class SpmvOperator {
   VertexId local_index(VertexId row) const;
 
  private:
+  /// Whether products of so many vectors add up four elements in f32 first (kernels/rows_in_fours.hpp).
   bool adds_fours(unsigned num_vectors) const {
     return plan_.kernel == KernelKind::csr && !backend_->memory_is_host() &&
            adds_in_fours(num_vectors, sizeof(S));

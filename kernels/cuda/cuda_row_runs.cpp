@@ -11,7 +11,7 @@ constexpr std::uint64_t kRunsEach = 64;
 constexpr std::uint64_t kFewestElements = 32, kMostElements = kSumChunk, kMostElementsInFours = 2 * kSumChunk;
 constexpr VertexId kMostRows = 32;
 
-/// Rows of more than `most_whole` elements: (row, chunks of it), the longest first.
+/// Rows of more than most_whole elements, the longest first: each as many runs as num_chunks(length) says.
 template <class Count>
 void deal_long_rows(std::span<const EdgeOffset> row_offsets, EdgeOffset most_whole, const Count& num_chunks,
                     RunDeal& deal) {
@@ -34,11 +34,28 @@ void deal_long_rows(std::span<const EdgeOffset> row_offsets, EdgeOffset most_who
   }
 }
 
-/// What a run of whole rows has at most, so that there are enough.
-EdgeOffset most_of_run(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors,
-                       EdgeOffset most) {
-  return std::clamp((row_offsets.back() - row_offsets.front()) / (kRunsEach * num_multiprocessors),
-                    kFewestElements, most);
+/// Rows of 1 to most_whole elements: runs of rows_at_once of them, or of more in multiples of that while they
+/// have up to most_of_run elements (of small matrices fewer, so that there are enough runs). Fewer before
+/// other rows and at the end.
+void deal_whole_rows(std::span<const EdgeOffset> row_offsets, EdgeOffset most_whole, EdgeOffset most_of_run,
+                     VertexId rows_at_once, unsigned num_multiprocessors, RunDeal& deal) {
+  const EdgeOffset most =
+      std::clamp((row_offsets.back() - row_offsets.front()) / (kRunsEach * num_multiprocessors),
+                 kFewestElements, most_of_run);
+  const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
+  const auto is_whole = [&](VertexId row) {
+    const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
+    return length > 0 && length <= most_whole;
+  };
+  for (VertexId row = 0; row < num_rows;) {
+    const VertexId first = row++;
+    if (!is_whole(first)) continue;
+    while (row < num_rows && row - first < kMostRows && is_whole(row) &&
+           (row - first < rows_at_once || row_offsets[row + 1] - row_offsets[first] <= most))
+      ++row;
+    if (row - first > rows_at_once) row -= (row - first) % rows_at_once;
+    deal.runs.push_back({.first_row = first, .end_row = row});
+  }
 }
 
 }  // namespace
@@ -46,24 +63,11 @@ EdgeOffset most_of_run(std::span<const EdgeOffset> row_offsets, unsigned num_mul
 RunDeal deal_runs(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
   RunDeal deal;
   if (row_offsets.empty()) return deal;
-  const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
   deal_long_rows(
       row_offsets, kMostOfRun,
       [](EdgeOffset length) { return static_cast<std::uint32_t>(ceil_div<EdgeOffset>(length, kSumChunk)); },
       deal);
-  const EdgeOffset most = most_of_run(row_offsets, num_multiprocessors, kMostElements);
-  const auto is_whole = [&](VertexId row) {
-    const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
-    return length > 0 && length <= kMostOfRun;
-  };
-  for (VertexId row = 0; row < num_rows;) {
-    const VertexId first = row++;
-    if (!is_whole(first)) continue;
-    while (row < num_rows && row - first < kMostRows && is_whole(row) &&
-           row_offsets[row + 1] - row_offsets[first] <= most)
-      ++row;
-    deal.runs.push_back({.first_row = first, .end_row = row});
-  }
+  deal_whole_rows(row_offsets, kMostOfRun, kMostElements, 1, num_multiprocessors, deal);
   return deal;
 }
 
@@ -71,23 +75,9 @@ RunDeal deal_runs_in_fours(std::span<const EdgeOffset> row_offsets, std::uint32_
                            unsigned num_multiprocessors) {
   RunDeal deal;
   if (row_offsets.empty()) return deal;
-  const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
   deal_long_rows(
       row_offsets, most, [&](EdgeOffset length) { return pieces_in_fours(length, most).num_runs; }, deal);
-  const EdgeOffset wanted = most_of_run(row_offsets, num_multiprocessors, kMostElementsInFours);
-  const auto is_whole = [&](VertexId row) {
-    const EdgeOffset length = row_offsets[row + 1] - row_offsets[row];
-    return length > 0 && length <= most;
-  };
-  for (VertexId row = 0; row < num_rows;) {
-    const VertexId first = row++;
-    if (!is_whole(first)) continue;
-    while (row < num_rows && row - first < kMostRows && is_whole(row) &&
-           (row - first < kFour || row_offsets[row + 1] - row_offsets[first] <= wanted))
-      ++row;
-    if (row - first > kFour) row -= (row - first) % kFour;
-    deal.runs.push_back({.first_row = first, .end_row = row});
-  }
+  deal_whole_rows(row_offsets, most, kMostElementsInFours, kFour, num_multiprocessors, deal);
   return deal;
 }
 

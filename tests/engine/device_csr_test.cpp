@@ -1,5 +1,5 @@
-// Products in CSR on a device against the CPU's bits: many rows, very long ones, one after the other; of one
-// vector and of several.
+// Products in CSR on a device against the CPU's bits (of rows in fours the definition's): many rows, very
+// long ones, one after the other; of one vector and of several.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
-// Steps of walks in one go: a device's bits against a product and an update of the CPU. Skips, visibly, where
-// no device answers.
+// Steps of walks in one go: a device's bits against a product and an update of the CPU, or of the definition
+// where rows are added up in fours. Skips, visibly, where no device answers.
 #include "tests/support/device_case.hpp"
 #include "tests/support/rows_in_fours.hpp"
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/block_padding.hpp"
+#include "kernels/rows_in_fours.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "kernels/tile_messages_view.hpp"
 
@@ -103,14 +104,15 @@ Rates<kCsrRates.size()> csr_work(const DeviceWork& work) {
 }
 
 Rates<kBlockRates.size()> block_work(const DeviceWork& work, unsigned num_vectors) {
-  const auto width =
-      static_cast<double>(padded_vectors(num_vectors, static_cast<std::uint64_t>(work.value_bytes)));
+  const auto value_bytes = static_cast<std::uint64_t>(work.value_bytes);
+  const std::uint64_t vectors = padded_vectors(num_vectors, value_bytes);
+  const auto width = static_cast<double>(vectors);
   const double inputs = width * work.value_bytes, gathered = inputs * work.num_nonzeros;
   const double cached = std::min(1.0, kCacheBytes / std::max(1.0, inputs * work.num_columns));
   const double streamed = predict_device_csr_bytes(work) + 8 * width * work.num_rows;
   return {1,
           std::min(1.0, work.longest_row / kSumChunk),
-          work.num_nonzeros,
+          adds_in_fours(vectors, value_bytes) ? 0 : work.num_nonzeros,
           cached * gathered,
           (1 - cached) * gathered,
           streamed};

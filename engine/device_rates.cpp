@@ -41,7 +41,7 @@ Rates<kSize> read_rates(const ordered_json& json, const std::array<const char*, 
   return rates;
 }
 
-constexpr int kVersion = 9;  // of the rates; other versions of the program keep theirs in other files
+constexpr int kVersion = 10;  // of the rates; other versions of the program keep theirs in other files
 std::string table_name() { return fmt::format("gpu-{}-v{}", name_for_files(device_name()), kVersion); }
 
 }  // namespace

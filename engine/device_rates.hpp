@@ -31,8 +31,8 @@ inline constexpr std::array kCsrRates = {
     "cut_rows_seconds",      "adjacent_gather_seconds", "near_gather_seconds",
     "cached_gather_seconds", "gather_seconds",          "byte_seconds",
     "uneven_element_seconds"};
-/// CSR with a block of vectors: the launch; a chunk of a row, element by element; an element; a byte of x
-/// from cache, from memory; a byte that streams.
+/// CSR with a block of vectors: the launch; a chunk of a row, element by element; an element, where rows are
+/// not added up in fours; a byte of x from cache, from memory; a byte that streams.
 inline constexpr std::array kBlockRates = {"launch_seconds",      "chunk_seconds",       "element_seconds",
                                            "cached_byte_seconds", "gather_byte_seconds", "byte_seconds"};
 
@@ -50,7 +50,7 @@ const DeviceRates& default_device_rates();
 /// Those that `tessera tune` has written for rank 0's GPU, else the default, also where there is no GPU.
 /// Collective.
 DeviceRates load_device_rates(Communicator& comm);
-/// $XDG_CACHE_HOME/tessera/gpu-<model>-v7.table.json (or ~/.cache), for the GPU in use.
+/// $XDG_CACHE_HOME/tessera/gpu-<model>-vN.table.json (or ~/.cache), for the GPU in use.
 std::string device_rates_path();
 std::string device_rates_to_json(const DeviceRates& rates);
 /// Throws InputError naming `path` when the text is not a table of rates.

@@ -8,6 +8,7 @@
 #include "engine/device_model.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/block_padding.hpp"
+#include "kernels/rows_in_fours.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "partition/run_together.hpp"
 
@@ -74,12 +75,21 @@ std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, 
                      checked_mul(ceil_div(num_vertices, num_ranks), own_block));
 }
 
-/// Beside a matrix in CSR, for products of so many vectors (kernels/cuda/cuda_row_runs.hpp): 16 bytes a run,
-/// of 128 elements or for every second row, if all others are empty; a sum for each chunk of a long row.
+/// Beside a matrix in CSR, for products of so many vectors, at most (kernels/cuda/cuda_row_runs.hpp): 16
+/// bytes a run, of which there are up to one for every second row, if all others are empty, and one for every
+/// 128 elements (in fours 256); and sums of rows that are just long enough to be cut. The last batch of walks
+/// may be too narrow for fours.
 double device_block_bytes(const DeviceWork& work, std::uint64_t num_vectors) {
   if (num_vectors == 1) return 0;
-  return 8 * work.num_rows +
-         (1.0 / 8 + static_cast<double>(num_vectors * sizeof(double)) / kSumChunk) * work.num_nonzeros;
+  constexpr double kRunBytes = 16, kCutAt = 2 * kSumChunk + 1, kCutInFoursAt = kFour * kMostOfFewColumns + 1;
+  const auto deal_bytes = [&](double elements_of_run, double sums_an_element, std::uint64_t vectors) {
+    return kRunBytes / 2 * work.num_rows +
+           (kRunBytes / elements_of_run + sums_an_element * static_cast<double>(vectors * sizeof(double))) *
+               work.num_nonzeros;
+  };
+  if (!adds_in_fours(num_vectors, static_cast<std::uint64_t>(work.value_bytes)))
+    return deal_bytes(128, 3 / kCutAt, num_vectors);
+  return deal_bytes(128, 3 / kCutAt, kFewVectors) + deal_bytes(256, 2 / kCutInFoursAt, num_vectors);
 }
 
 /// What an invocation may use instead, where a GPU has too little memory for `plan`.

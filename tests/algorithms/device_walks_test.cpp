@@ -7,25 +7,33 @@
 
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/linked_gpus.hpp"
+#include "tests/support/skewed_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
 
 namespace tessera::test {
 namespace {
 
 using Walked = std::vector<std::tuple<std::vector<double>, std::vector<double>, int>>;
 
-/// Row by row in CSR, whose bits are the same everywhere, but for more than 16 walks in f32.
+/// Row by row in CSR, whose bits are the same everywhere, but for more than 16 walks in f32. graph: a rank's
+/// part.
 template <class S>
-Walked walked(const std::string& backend_name, const Graph& graph, const RwrOptions& options) {
-  const auto comm = make_single_rank();
-  const auto backend = make_backend<S>(backend_name);
+Walked walked(Backend<S>& backend, Communicator& comm, const Graph& graph, const RwrOptions& options) {
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr, .num_vectors = options.batch_size},
-                                      *backend, *comm);
+                                      backend, comm);
   std::vector<VertexId> queries;
   for (VertexId q = 0; q < 60; ++q) queries.push_back(q * q % 3000);
   Walked all;
-  for (const RwrResult& walk : random_walk_restart<S>(op, out_weights(graph, *comm), queries, options))
+  for (const RwrResult& walk : random_walk_restart<S>(op, out_weights(graph, comm), queries, options))
     all.emplace_back(walk.scores, walk.report.residual_history, walk.report.iterations);
   return all;
+}
+
+template <class S>
+Walked walked(const std::string& backend_name, const Graph& graph, const RwrOptions& options) {
+  const auto comm = make_single_rank();
+  return walked<S>(*make_backend<S>(backend_name), *comm, graph, options);
 }
 
 /// More than 16 in f32 are added up in another order than on the CPU (kernels/rows_in_fours.hpp), so that
@@ -121,6 +129,28 @@ TEST(DeviceWalks, InFoursAreWithinTheirErrorBound) {
       EXPECT_LE(found[q].error_bound, 1e-4);
     }
   }
+}
+
+/// Rows that are cut and rows that are not, a GPU a rank; who is done leaves the block on all ranks.
+TEST(DeviceWalks, OnSeveralGpusHaveTheBitsOfOne) {
+  if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
+  const Graph graph = skewed_graph(4000, 400000);
+  for (const unsigned batch_size : {16u, 25u, 60u}) {
+    RwrOptions options;
+    options.batch_size = batch_size;
+    options.stop.tolerance = 1e-5;
+    Walked on_one;
+    for (int ranks = 1; ranks <= num_devices(); ranks *= 2) {
+      Walked found;
+      run_ranks(ranks, [&](Communicator& comm) {
+        const Walked mine = walked<float>(LinkedGpus<float>::of(comm), comm, block_of(graph, comm), options);
+        if (comm.is_root()) found = mine;
+      });
+      if (ranks == 1) on_one = found;
+      EXPECT_EQ(found, on_one) << batch_size << " walks, " << ranks << " GPUs";
+    }
+  }
+  LinkedGpus<float>::clear();
 }
 
 TEST(DeviceWalks, OfAGraphWithoutEdgesStayWhereTheyAre) {

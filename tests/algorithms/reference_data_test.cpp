@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 
@@ -125,6 +126,14 @@ void let_gpus_go() {
 class ReferenceData : public testing::TestWithParam<ReferenceCase> {
  protected:
   ReferenceData() : reference_(load_reference(GetParam())) {}
+  /// Checks of memory would take minutes there, and see no more than on smaller ones.
+  void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+    constexpr std::uintmax_t kMostBytes = 1 << 20;
+    if (std::filesystem::file_size(reference_.options.path) > kMostBytes)
+      GTEST_SKIP() << "graphs this large are left to the optimised tests";
+#endif
+  }
   /// A group of GPUs that has failed may be of no use to the next test.
   void TearDown() override {
     if (HasFailure()) let_gpus_go();

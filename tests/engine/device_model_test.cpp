@@ -208,9 +208,12 @@ TEST(DeviceModel, BlocksAreRatesTimesWork) {
   work.num_columns = 1e7;  // half of 80 MB lie in the cache
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 2, rates),
                    17 + 18 + 19 * 100 + (23 + 27) * 400 + 29 * (4 * 100 + 10 * 10 + 16 * 10));
-  work.num_columns = 10;  // 25 vectors are padded to 32
+  work.num_columns = 10;  // 25 vectors are padded to 32, and rows added up in fours
   EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 25, rates),
-                   17 + 18 + 19 * 100 + 23 * 12800 + 29 * (4 * 100 + 10 * 10 + 256 * 10));
+                   17 + 18 + 23 * 12800 + 29 * (4 * 100 + 10 * 10 + 256 * 10));
+  work.value_bytes = 8;
+  EXPECT_DOUBLE_EQ(predict_csr_block_seconds(work, 25, rates),
+                   17 + 18 + 19 * 100 + 23 * 20000 + 29 * (4 * 100 + 10 * 10 + 200 * 10));
 }
 
 TEST(DeviceModel, ManyVectorsTakeRowsOfXWhereFewTakeTiles) {

@@ -61,7 +61,7 @@ TEST(DeviceRates, ABadFileIsNamedWithTheRemedy) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  expect_refused(broken("\"version\": 9", "\"version\": 8"), "of this version");
+  expect_refused(broken("\"version\": 10", "\"version\": 9"), "of this version");
   for (const char* key :
        {"device", "measured_on", "tiles", "bins", "csr", "f32_element_seconds", "f64_element_seconds",
         "row_seconds", "cell_seconds", "value_row_element_seconds", "near_gather_seconds",

@@ -160,5 +160,24 @@ TEST(RowRuns, OfNothingAreNone) {
   EXPECT_TRUE(deal_runs(offsets_of({}), kMultiprocessors).runs.empty());
 }
 
+/// What plans of memory count on (tools/memory_plan.cpp), for matrices of which every multiprocessor has
+/// enough.
+TEST(RowRuns, AreNoMoreThanPlansAllowFor) {
+  constexpr std::size_t kRows = 1 << 16;
+  for (const std::uint64_t length : {1u, 31u, 128u, 129u, 256u, 257u, 512u, 513u, 1024u, 1025u, 2049u})
+    for (const std::size_t one_of : {1u, 2u, 3u}) {  // rows, the others empty
+      std::vector<std::uint64_t> lengths(kRows, 0);
+      for (std::size_t row = 0; row < kRows; row += one_of) lengths[row] = length;
+      const auto offsets = offsets_of(lengths);
+      const double elements = static_cast<double>(offsets.back() - offsets.front());
+      const RunDeal deal = deal_runs(offsets, kMultiprocessors),
+                    fours = deal_runs_in_fours(offsets, kMostOfFewColumns, kMultiprocessors);
+      EXPECT_LE(static_cast<double>(deal.runs.size()), kRows / 2 + elements / 128) << length;
+      EXPECT_LE(static_cast<double>(fours.runs.size()), kRows / 2 + elements / 256) << length;
+      EXPECT_LE(static_cast<double>(deal.num_sums), elements * 3 / 513) << length;
+      EXPECT_LE(static_cast<double>(fours.num_sums), elements * 2 / 1025) << length;
+    }
+}
+
 }  // namespace
 }  // namespace tessera::cuda

@@ -1,6 +1,7 @@
 // kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device.
 #pragma once
 #include "kernels/cuda/graph_preparation.hpp"
+#include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
 
 namespace tessera::cuda {
@@ -55,14 +56,8 @@ struct GraphPreparation {
     const std::uint64_t n = csr_.num_vertices;
     auto lengths = Memory::template zeros<std::uint32_t>(n);
     std::uint32_t* length = lengths.data();
-    const VertexId* col = csr_.col_indices.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    // Some of the counts at a time, as many as stay in a cache of 50 MB.
-    constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 23;
-    for (std::uint64_t first = 0; first < n; first += kAtOnce)
-      Memory::each(csr_.col_indices.size(), [=] __host__ __device__(std::uint64_t e) {
-        if (col[e] - first < kAtOnce) add_to(length + col[e], 1);
-      });
+    count_keys(Memory(), csr_.col_indices.data(), csr_.col_indices.size(), n, length);
     // Keys of vertices that are no inputs: rows with elements, and behind them those without.
     const std::uint32_t row_alone = options_.by_length
                                         ? thrust::reduce(Memory::policy(), length, length + n,

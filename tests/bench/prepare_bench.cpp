@@ -21,12 +21,13 @@ using Json = nlohmann::ordered_json;
 using cuda::PatternCsr;
 using cuda::PreparedMessages;
 
-/// Median, smallest, largest of several calls by the host's clock, in ms, after two that are not counted; the
-/// device's memory pool keeps what it has from call to call.
-Json time_calls(const std::function<void()>& work) {
+/// Median, smallest, largest of several calls by the host's clock, in ms, after two that are not counted, and
+/// without clean_up(), which comes before each; the device's memory pool keeps what it has from call to call.
+Json time_calls(const std::function<void()>& clean_up, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 22; ++round) {
+    clean_up();
     TESSERA_CUDA_CALL(cudaDeviceSynchronize());
     const auto start = Clock::now();
     work();
@@ -104,20 +105,26 @@ void measure(int scale) {
   begin_pool();
   PatternCsr csr;
   const auto sort_edges = [&] {
-    csr = {};
     csr = cuda::csr_on_device(num_vertices, given.targets.size(), given.targets.data(), given.sources.data());
   };
   PreparedMessages<float> ready;
   const auto prepare = [&] {
-    ready = {};
     ready = cuda::prepare_on_device<float>(csr, {.by_length = true,
                                                  .tile_columns = limits.tile_columns,
                                                  .bins = limits.bins_for(csr.col_indices.size(), false)});
   };
-  const Json sorting = time_calls(sort_edges), preparing = time_calls(prepare), both = time_calls([&] {
-                                                                                  sort_edges();
-                                                                                  prepare();
-                                                                                });
+  const auto let_csr_go = [&] { csr = {}; };
+  const auto let_matrix_go = [&] { ready = {}; };
+  const Json sorting = time_calls(let_csr_go, sort_edges), preparing = time_calls(let_matrix_go, prepare),
+             both = time_calls(
+                 [&] {
+                   let_matrix_go();
+                   let_csr_go();
+                 },
+                 [&] {
+                   sort_edges();
+                   prepare();
+                 });
   Json line = {{"graph", "R-MAT scale " + std::to_string(scale) + ", edge factor 16"},
                {"edges_given", given.targets.size()},
                {"edges", csr.col_indices.size()},

@@ -133,6 +133,16 @@ TEST(GraphPreparation, TakesRowsOfManyMessagesAndBlocksOfManyRows) {
   check<float>(star, {true, 20000, {.most_messages = 2000, .at_once = 4, .least_messages = 10}});
 }
 
+/// Columns are counted in one go, behind one pass of a sort, in parts of a range, or behind two.
+TEST(GraphPreparation, CountsTheColumnsOfAnyNumberOfVertices) {
+  const BinLimits bins{.most_messages = 30000};
+  for (const std::uint64_t num_vertices : {1u << 15, (1u << 15) + 1, 3u << 17})
+    check<float>(random_edges(7, num_vertices, 200000), {true, 60000, bins});
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here: the larger ones only differ there";
+  for (const std::uint64_t num_vertices : {(1u << 23) + 1, 1u << 25, (1u << 25) + 1})
+    check<float>(random_edges(7, num_vertices, 200000), {true, 60000, bins});
+}
+
 TEST(GraphPreparation, TakesGraphsOfNoEdgesOrNoVertices) {
   check<float>({5, {}, {}}, {true, 10, {}});
   check<float>({0, {}, {}}, {true, 10, {}});

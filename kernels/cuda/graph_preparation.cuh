@@ -1,5 +1,7 @@
 // kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device.
 #pragma once
+#include <thrust/transform_reduce.h>
+
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
@@ -33,6 +35,17 @@ PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, con
   return {num_vertices, Memory::as_buffer(std::move(ends)), Memory::as_buffer(std::move(col_indices))};
 }
 
+/// What a look at all vertices finds.
+struct VertexFindings {
+  std::uint32_t longest_column = 0;
+  std::uint64_t longest_row = 0, num_inputs = 0;
+
+  __host__ __device__ friend VertexFindings operator+(const VertexFindings& a, const VertexFindings& b) {
+    return {a.longest_column < b.longest_column ? b.longest_column : a.longest_column,
+            a.longest_row < b.longest_row ? b.longest_row : a.longest_row, a.num_inputs + b.num_inputs};
+  }
+};
+
 /// Orders the vertices and builds the matrix in that order.
 template <class Memory, class S>
 struct GraphPreparation {
@@ -57,12 +70,16 @@ struct GraphPreparation {
     auto lengths = Memory::template zeros<std::uint32_t>(n);
     std::uint32_t* length = lengths.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    count_keys(Memory(), csr_.col_indices.data(), csr_.col_indices.size(), n, length);
+    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_sorted, length);
+    found_ = thrust::transform_reduce(
+        Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
+        thrust::counting_iterator<std::uint64_t>(n),
+        [=] __host__ __device__(std::uint64_t v) -> VertexFindings {
+          return {length[v], offset[v + 1] - offset[v], length[v] > 0 ? 1u : 0u};
+        },
+        VertexFindings(), thrust::plus<VertexFindings>());
     // Keys of vertices that are no inputs: rows with elements, and behind them those without.
-    const std::uint32_t row_alone = options_.by_length
-                                        ? thrust::reduce(Memory::policy(), length, length + n,
-                                                         std::uint32_t{0}, thrust::maximum<std::uint32_t>())
-                                        : 1;
+    const std::uint32_t row_alone = options_.by_length ? found_.longest_column : 1;
     order_ = Vector<VertexId>(n);
     VertexId* vertex = order_.data();
     const bool by_length = options_.by_length;
@@ -74,16 +91,10 @@ struct GraphPreparation {
         length[v] = offset[v + 1] > offset[v] ? row_alone : row_alone + 1;
     });
     Memory::sort(lengths, order_, 0, bits_for(row_alone + 1));
-    Vector<std::uint64_t> firsts(1);
-    std::uint64_t* first = firsts.data();
-    length = lengths.data();
-    Memory::each(1,
-                 [=] __host__ __device__(std::uint64_t) { *first = first_not_below(length, n, row_alone); });
-    num_inputs_ = Memory::read(first);
   }
 
   void give_slots() {
-    const std::uint64_t inputs = num_inputs_, columns = options_.tile_columns;
+    const std::uint64_t inputs = found_.num_inputs, columns = options_.tile_columns;
     for (std::uint64_t t = 0; t * columns < inputs; ++t)
       tiles_.push_back(
           {.first_slot = t * (columns + 1), .num_columns = std::min(columns, inputs - t * columns)});
@@ -117,11 +128,10 @@ struct GraphPreparation {
       begin[i] = offset[vertex[i]];
       start[i + 1] = offset[vertex[i] + 1] - begin[i];
     });
-    const std::uint64_t longest = thrust::reduce(Memory::policy(), start, start + n + 1, std::uint64_t{0},
-                                                 thrust::maximum<std::uint64_t>());
     sum_up(chunk.starts);
     chunk.from = begin;
-    MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), longest, false);
+    MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
+                                    false);
     cutter.add(chunk, csr_.col_indices.size());
     return cutter.finish();
   }
@@ -129,7 +139,7 @@ struct GraphPreparation {
   const PatternCsr& csr_;
   const PreparationOptions& options_;
   Vector<VertexId> order_, slots_;
-  std::uint64_t num_inputs_ = 0;
+  VertexFindings found_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;
 };

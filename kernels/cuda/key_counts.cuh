@@ -1,6 +1,8 @@
 // How often each value is among keys. Additions at random places of a large array are what a device does
 // slowest, so keys are sorted by their upper bits first, and counted in shared memory range by range.
 #pragma once
+#include <type_traits>
+
 #include "kernels/cuda/build_memory.cuh"
 
 namespace tessera::cuda {
@@ -47,16 +49,9 @@ __global__ void __launch_bounds__(kCountThreads)
     if (own[i] > 0 && base + i < num_values) atomicAdd(counts + base + i, own[i]);
 }
 
-/// Adds to counts[k], k < num_values, how often k is among the keys, all of which are < num_values.
-inline void count_keys(HostMemory, const VertexId* keys, std::uint64_t num_keys, std::uint64_t,
-                       std::uint32_t* counts) {
-  for (std::uint64_t e = 0; e < num_keys; ++e) ++counts[keys[e]];
-}
-
-/// 4 bytes a key of device memory meanwhile.
-inline void count_keys(DeviceMemory, const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                       std::uint32_t* counts) {
-  if (num_keys == 0) return;
+/// As count_keys(), for at least one key. 4 bytes a key of device memory meanwhile.
+inline void count_sorted_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
+                              std::uint32_t* counts) {
   const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
   // Two passes where parts of a range, each of which reads all of its keys, would be too many.
   const unsigned passes = bits <= kCountedBits                   ? 0
@@ -88,6 +83,17 @@ inline void count_keys(DeviceMemory, const VertexId* keys, std::uint64_t num_key
       <<<dim3(static_cast<unsigned>(num_keys / chunk + num_ranges), 1u << (shift - counted)), kCountThreads,
          num_bytes>>>({ordered, first, chunks_before, num_ranges, chunk, shift}, num_values, counts);
   TESSERA_CUDA_CALL(cudaGetLastError());
+}
+
+/// Adds to counts[k], k < num_values, how often k is among the keys, all of which are < num_values. A device
+/// sorts them first where there are least_sorted of them.
+template <class Memory>
+void count_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
+                std::uint64_t least_sorted, std::uint32_t* counts) {
+  if constexpr (std::is_same_v<Memory, DeviceMemory>)
+    if (num_keys >= least_sorted && num_keys > 0)
+      return count_sorted_keys(keys, num_keys, num_values, counts);
+  Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(counts + keys[e], 1); });
 }
 
 }  // namespace tessera::cuda

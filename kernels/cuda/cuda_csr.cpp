@@ -57,7 +57,7 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   void prepare(unsigned num_vectors) const override {
     if (num_vectors == 1) return;
     BlockDeal& deal = block_deal(num_vectors);
-    if (!deal.is_dealt) deal_runs(deal);
+    if (!deal.is_dealt) deal_runs(in_fours(num_vectors), deal);
     const std::uint64_t num_sums = deal.num_sums * num_vectors,
                         num_groups = ceil_div(num_vectors, kStepVectors),
                         num_counts = deal.cut_rows.size() * num_groups;
@@ -109,9 +109,8 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   };
   static bool in_fours(unsigned num_vectors) { return adds_in_fours(num_vectors, sizeof(S)); }
   BlockDeal& block_deal(unsigned num_vectors) const { return block_deals_[in_fours(num_vectors) ? 1 : 0]; }
-  void deal_runs(BlockDeal& to) const {
+  void deal_runs(bool fours, BlockDeal& to) const {
     const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
-    const bool fours = &to == &block_deals_[1];
     const RunDeal deal =
         fours ? deal_runs_in_fours(row_offsets.span(), most_of_piece(device_.num_slots), num_multiprocessors_)
               : cuda::deal_runs(row_offsets.span(), num_multiprocessors_);

@@ -71,6 +71,17 @@ __device__ inline Limb combined(unsigned place, Limb a, Limb b) {
   return place + 1 < kSumWords ? a + b : (a > b ? a : b);
 }
 
+/// The words of changes, among those of DeviceSums: what they and, where asked for, their squares add up to,
+/// and the largest.
+template <bool kSquares>
+struct ChangeWords {
+  static constexpr unsigned kFolds = ExactSum::kFolds + (kSquares ? WideExactSum::kFolds : 0),
+                            kCount = kFolds + 1;
+  __device__ static constexpr unsigned place_of(unsigned word) {
+    return word < kFolds ? word : kSumWords - 1;
+  }
+};
+
 /// Adds a block's word to device memory.
 __device__ inline void add_word(unsigned place, Limb word, DeviceSums* all) {
   if (word == 0) return;

@@ -83,7 +83,6 @@ __device__ void sum_run(const CsrView<S>& a, const RowRun& run, const S* x, unsi
 template <unsigned kWidth, class S>
 struct NarrowRuns {
   static constexpr unsigned kLanes = kWidth;
-  __device__ static unsigned vector_of(unsigned lane) { return lane; }
   template <bool kWeighted, class Use>
   __device__ static void sum(const CsrView<S>& a, const RowRun& run, const S* x, unsigned num_vectors,
                              unsigned first, unsigned lane, bool wait, const Use& use) {

@@ -66,12 +66,11 @@ __device__ inline void write_once(float* to, const float4& all) {
 template <bool kSquares>
 class UpdateWalks {
  public:
-  static constexpr unsigned kFolds = ExactSum::kFolds + (kSquares ? WideExactSum::kFolds : 0),
-                            kWords = kFolds + 1;
+  using Words = ChangeWords<kSquares>;
   /// Of a block: where its walks restart, and words of their changes.
   struct Shared {
     VertexId restart_rows[kStepVectors];
-    Limb words[kWords][kStepVectors];
+    Limb words[Words::kCount][kStepVectors];
   };
   struct Row {
     float4 before;
@@ -143,18 +142,14 @@ class UpdateWalks {
       leave(changes_[k], vector_of_thread() + (has_upper_vectors() ? 2 : 0) + k);
     __syncthreads();
     const unsigned q = threadIdx.x % kStepVectors;
-    for (unsigned word = threadIdx.x / kStepVectors; word < kWords; word += kThreads / kStepVectors)
+    for (unsigned word = threadIdx.x / kStepVectors; word < Words::kCount; word += kThreads / kStepVectors)
       if (first + q < step_.vectors.num_vectors)
-        add_word(place_of(word), shared_.words[word][q], step_.box.sums + first + q);
+        add_word(Words::place_of(word), shared_.words[word][q], step_.box.sums + first + q);
     send_if_last(step_.box, threadIdx.x, kThreads, [&](const DeviceSums&) { finish(); });
   }
 
  private:
   __device__ static bool has_upper_vectors() { return (threadIdx.x & kRowThreads) != 0; }
-  /// Of DeviceSums: what changes add up to, and the largest.
-  __device__ static constexpr unsigned place_of(unsigned word) {
-    return word < kFolds ? word : kSumWords - 1;
-  }
   __device__ float score(VertexId row, unsigned q, double sum) const {
     const volatile VertexId* restarts = shared_.restart_rows;  // not in registers
     return static_cast<float>(step_.link * sum + (row == restarts[q] ? step_.restart : 0.0));
@@ -165,8 +160,8 @@ class UpdateWalks {
   __device__ void leave(const ThreadSums& sums, unsigned q) {
     Limb all[kSumWords];
     sums.to_words(step_.bound, all);
-    for (unsigned word = 0; word < kFolds; ++word) atomicAdd(&shared_.words[word][q], all[word]);
-    atomicMax(&shared_.words[kFolds][q], all[kSumWords - 1]);
+    for (unsigned word = 0; word < Words::kFolds; ++word) atomicAdd(&shared_.words[word][q], all[word]);
+    atomicMax(&shared_.words[Words::kFolds][q], all[kSumWords - 1]);
   }
 
   const WalkStep<float>& step_;

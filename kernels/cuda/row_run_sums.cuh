@@ -121,9 +121,8 @@ class GroupWork {
   unsigned num_vectors_;
 };
 
-/// The product, a run a group. Runs: how kLanes threads sum the rows of one, each for vector
-/// first + vector_of(lane), behind the kernels before where they are to wait for them
-/// (cuda_spmv_csr_block.cu).
+/// The product, a run a group. Runs: how kLanes threads sum the rows of one, each for vector first + lane,
+/// behind the kernels before where they are to wait for them (cuda_spmv_csr_block.cu).
 template <class Runs, bool kWeighted, class S>
 __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
     multiply_runs(CsrView<S> a, RunView deal, const S* x, double* y, unsigned num_vectors) {
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
   if (group >= deal.num_runs) return wait_for_kernels_before();
   const GroupWork work(deal, group, num_vectors);
   for (unsigned first = 0; first < num_vectors; first += kLanes) {
-    const unsigned q = first + Runs::vector_of(lane);
+    const unsigned q = first + lane;
     Runs::template sum<kWeighted>(
         a, work.run, x, num_vectors, first, lane, true, [&](VertexId row, double sum) {
           double* const sums = work.is_cut() ? work.chunk_sums() : y + std::uint64_t{row} * num_vectors;

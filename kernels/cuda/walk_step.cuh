@@ -16,17 +16,17 @@ inline constexpr unsigned kStepRows = 4;
 template <bool kSquares>
 class BlockChanges {
  public:
-  /// slot: of this thread, kLanes of them a group of threads that has all vectors.
-  __device__ explicit BlockChanges(unsigned slot) : slot_(slot) {
-    for (unsigned i = 0; i < kWords; ++i) words()[i][slot_] = 0;
+  /// Each kLanes threads have all vectors.
+  __device__ BlockChanges() {
+    for (unsigned i = 0; i < Words::kCount; ++i) words()[i][threadIdx.x] = 0;
   }
   __device__ void take(const ThreadSums& own, const ExactScale& bound) const {
     Limb all[kSumWords];
     own.to_words(bound, all);
 #pragma unroll
-    for (unsigned i = 0; i < kWords; ++i) {
-      Limb& word = words()[i][slot_];
-      word = combined(place_of(i), word, all[place_of(i)]);
+    for (unsigned i = 0; i < Words::kCount; ++i) {
+      Limb& word = words()[i][threadIdx.x];
+      word = combined(Words::place_of(i), word, all[Words::place_of(i)]);
     }
   }
   /// To box.sums, by all threads of the block, of which each kLanes have vectors `first` to first + count.
@@ -34,8 +34,8 @@ class BlockChanges {
   template <unsigned kLanes, class Finish>
   __device__ static void send(unsigned first, unsigned count, const SumsOutbox& box, const Finish& finish) {
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < kWords * count; i += kSumThreads) {
-      const unsigned word = i / count, q = i % count, place = place_of(word);
+    for (unsigned i = threadIdx.x; i < Words::kCount * count; i += kSumThreads) {
+      const unsigned word = i / count, q = i % count, place = Words::place_of(word);
       Limb sum = 0;
       for (unsigned slot = q; slot < kSumThreads; slot += kLanes)
         sum = combined(place, sum, words()[word][slot]);
@@ -45,19 +45,12 @@ class BlockChanges {
   }
 
  private:
-  static constexpr unsigned kFolds = ExactSum::kFolds + (kSquares ? WideExactSum::kFolds : 0),
-                            kWords = kFolds + 1;
-  /// Of DeviceSums: what changes add up to, and the largest.
-  __device__ static constexpr unsigned place_of(unsigned word) {
-    return word < kFolds ? word : kSumWords - 1;
-  }
-  using Words = Limb[kWords][kSumThreads];
-  __device__ static Words& words() {
-    __shared__ Words of_thread;
+  using Words = ChangeWords<kSquares>;
+  using OfThreads = Limb[Words::kCount][kSumThreads];
+  __device__ static OfThreads& words() {
+    __shared__ OfThreads of_thread;
     return of_thread;
   }
-
-  const unsigned slot_;
 };
 
 /// The new scores of vector q of rows first to end are in step.vectors.walk, written by this thread: what is
@@ -101,10 +94,10 @@ __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
   let_next_kernel_begin();
   const WalkVectors<S>& v = step.vectors;
   const auto [group, lane] = group_thread<kLanes>();
-  const unsigned first = blockIdx.y * kStepVectors, q = first + Runs::vector_of(lane);
+  const unsigned first = blockIdx.y * kStepVectors, q = first + lane;
   const bool has_vector = q < v.num_vectors;
   const VertexId restart_row = has_vector ? v.restart_rows[q] : kNoVertex;
-  const BlockChanges<kSquares> changes(threadIdx.x / kLanes * kLanes + q - first);
+  const BlockChanges<kSquares> changes;
   const auto put_score = [&](VertexId row, double sum) {
     v.walk[std::uint64_t{row} * v.num_vectors + q] =
         static_cast<S>(step.link * sum + (row == restart_row ? step.restart : 0.0));

@@ -19,4 +19,12 @@ constexpr std::uint64_t padded_vectors(std::uint64_t num_vectors, std::uint64_t 
   return stays ? num_vectors : round_up(num_vectors, kOfSector);
 }
 
+/// How rows are dealt to groups of threads for blocks (kernels/cuda/cuda_row_runs.hpp), at most: a run for
+/// every second row, if all others are empty, and one for so many elements; and sums of rows just long enough
+/// to be cut. Small matrices have some 20,000 runs more, so that every multiprocessor has some.
+struct MostOfDeal {
+  double elements_of_run, sums_an_element;
+};
+inline constexpr MostOfDeal kMostOfDeal{128, 3.0 / 513}, kMostOfDealInFours{256, 2.0 / 1025};
+
 }  // namespace tessera

@@ -75,21 +75,20 @@ std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, 
                      checked_mul(ceil_div(num_vertices, num_ranks), own_block));
 }
 
-/// Beside a matrix in CSR, for products of so many vectors, at most (kernels/cuda/cuda_row_runs.hpp): 16
-/// bytes a run, of which there are up to one for every second row, if all others are empty, and one for every
-/// 128 elements (in fours 256); and sums of rows that are just long enough to be cut. The last batch of walks
-/// may be too narrow for fours.
+/// Beside a matrix in CSR, for products of so many vectors: 16 bytes a run of rows, and sums of rows that are
+/// cut. The last batch of walks may be too narrow for rows in fours, which are dealt apart.
 double device_block_bytes(const DeviceWork& work, std::uint64_t num_vectors) {
   if (num_vectors == 1) return 0;
-  constexpr double kRunBytes = 16, kCutAt = 2 * kSumChunk + 1, kCutInFoursAt = kFour * kMostOfFewColumns + 1;
-  const auto deal_bytes = [&](double elements_of_run, double sums_an_element, std::uint64_t vectors) {
+  constexpr double kRunBytes = 16;
+  const auto deal_bytes = [&](const MostOfDeal& most, std::uint64_t vectors) {
     return kRunBytes / 2 * work.num_rows +
-           (kRunBytes / elements_of_run + sums_an_element * static_cast<double>(vectors * sizeof(double))) *
+           (kRunBytes / most.elements_of_run +
+            most.sums_an_element * static_cast<double>(vectors * sizeof(double))) *
                work.num_nonzeros;
   };
   if (!adds_in_fours(num_vectors, static_cast<std::uint64_t>(work.value_bytes)))
-    return deal_bytes(128, 3 / kCutAt, num_vectors);
-  return deal_bytes(128, 3 / kCutAt, kFewVectors) + deal_bytes(256, 2 / kCutInFoursAt, num_vectors);
+    return deal_bytes(kMostOfDeal, num_vectors);
+  return deal_bytes(kMostOfDeal, kFewVectors) + deal_bytes(kMostOfDealInFours, num_vectors);
 }
 
 /// What an invocation may use instead, where a GPU has too little memory for `plan`.

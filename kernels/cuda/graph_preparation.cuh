@@ -1,4 +1,5 @@
-// kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device.
+// kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device (but for
+// counts of sorted columns, key_counts.cuh).
 #pragma once
 #include <thrust/transform_reduce.h>
 

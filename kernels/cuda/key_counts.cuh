@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(kCountThreads)
     if (own[i] > 0 && base + i < num_values) atomicAdd(counts + base + i, own[i]);
 }
 
-/// As count_keys(), for at least one key. 4 bytes a key of device memory meanwhile.
+/// As count_keys(), for at least one key. 4 bytes a key of device memory meanwhile, 8 of more than 2^25
+/// values.
 inline void count_sorted_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
                               std::uint32_t* counts) {
   const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
@@ -69,10 +70,10 @@ inline void count_sorted_keys(const VertexId* keys, std::uint64_t num_keys, std:
                       chunk = std::uint64_t{16} << std::max(counted, kCountedBits - 3);
   BuildVector<DeviceMemory, std::uint64_t> firsts(num_ranges + 1), chunks(num_ranges + 1);
   std::uint64_t *first = firsts.data(), *chunks_before = chunks.data();
-  const auto first_of = [=] __host__ __device__(std::uint64_t range) {
+  const auto first_of = [=] __device__(std::uint64_t range) {
     return range == num_ranges ? num_keys : first_not_below(ordered, num_keys, range << shift);
   };
-  DeviceMemory::each(num_ranges + 1, [=] __host__ __device__(std::uint64_t range) {
+  DeviceMemory::each(num_ranges + 1, [=] __device__(std::uint64_t range) {
     first[range] = first_of(range);
     chunks_before[range] = range == 0 ? 0 : (first[range] - first_of(range - 1) + chunk - 1) / chunk;
   });

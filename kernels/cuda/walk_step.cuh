@@ -16,7 +16,6 @@ inline constexpr unsigned kStepRows = 4;
 template <bool kSquares>
 class BlockChanges {
  public:
-  /// Each kLanes threads have all vectors.
   __device__ BlockChanges() {
     for (unsigned i = 0; i < Words::kCount; ++i) words()[i][threadIdx.x] = 0;
   }

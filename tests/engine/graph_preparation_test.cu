@@ -140,6 +140,16 @@ TEST(GraphPreparation, CountsTheColumnsOfAnyNumberOfVertices) {
   check<float>(random_edges(7, 3u << 17, 200000), {true, 60000, {.most_messages = 30000}});
   for (const std::uint64_t num_vertices : {1u << 15, (1u << 15) + 1, 3u << 17})
     check<float>(random_edges(7, num_vertices, 200000), options);
+  for (const std::uint64_t num_vertices :
+       {1u << 15, (1u << 15) + 1}) {  // more of a range than a block counts
+    Edges edges{num_vertices, {}, {}};
+    for (VertexId row = 0; row < num_vertices; ++row)
+      for (VertexId col = 0; col < 17; ++col) {
+        edges.rows.push_back(row);
+        edges.cols.push_back(3 * col);
+      }
+    check<float>(edges, options);
+  }
   if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here: the larger ones only differ there";
   for (const std::uint64_t num_vertices : {(1u << 23) + 1, 1u << 25, (1u << 25) + 1})
     check<float>(random_edges(7, num_vertices, 200000), options);

@@ -1,6 +1,7 @@
 // How the rows of a CSR matrix are dealt for products of several vectors; no device is needed.
 #include <gtest/gtest.h>
 
+#include "kernels/block_padding.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
 
 namespace tessera::cuda {
@@ -160,8 +161,7 @@ TEST(RowRuns, OfNothingAreNone) {
   EXPECT_TRUE(deal_runs(offsets_of({}), kMultiprocessors).runs.empty());
 }
 
-/// What plans of memory count on (tools/memory_plan.cpp), for matrices of which every multiprocessor has
-/// enough.
+/// What plans of memory count on, for matrices of which every multiprocessor has enough.
 TEST(RowRuns, AreNoMoreThanPlansAllowFor) {
   constexpr std::size_t kRows = 1 << 16;
   for (const std::uint64_t length : {1u, 31u, 128u, 129u, 256u, 257u, 512u, 513u, 1024u, 1025u, 2049u})
@@ -172,10 +172,13 @@ TEST(RowRuns, AreNoMoreThanPlansAllowFor) {
       const double elements = static_cast<double>(offsets.back() - offsets.front());
       const RunDeal deal = deal_runs(offsets, kMultiprocessors),
                     fours = deal_runs_in_fours(offsets, kMostOfFewColumns, kMultiprocessors);
-      EXPECT_LE(static_cast<double>(deal.runs.size()), kRows / 2 + elements / 128) << length;
-      EXPECT_LE(static_cast<double>(fours.runs.size()), kRows / 2 + elements / 256) << length;
-      EXPECT_LE(static_cast<double>(deal.num_sums), elements * 3 / 513) << length;
-      EXPECT_LE(static_cast<double>(fours.num_sums), elements * 2 / 1025) << length;
+      EXPECT_LE(static_cast<double>(deal.runs.size()), kRows / 2 + elements / kMostOfDeal.elements_of_run)
+          << length;
+      EXPECT_LE(static_cast<double>(fours.runs.size()),
+                kRows / 2 + elements / kMostOfDealInFours.elements_of_run)
+          << length;
+      EXPECT_LE(static_cast<double>(deal.num_sums), elements * kMostOfDeal.sums_an_element) << length;
+      EXPECT_LE(static_cast<double>(fours.num_sums), elements * kMostOfDealInFours.sums_an_element) << length;
     }
 }
 

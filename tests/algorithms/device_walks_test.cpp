@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/rows_in_fours.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/linked_gpus.hpp"
@@ -135,6 +136,10 @@ TEST(DeviceWalks, InFoursAreWithinTheirErrorBound) {
 TEST(DeviceWalks, OnSeveralGpusHaveTheBitsOfOne) {
   if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
   const Graph graph = skewed_graph(4000, 400000);
+  EdgeOffset longest = 0;
+  for (std::size_t row = 0; row < graph.num_vertices; ++row)
+    longest = std::max(longest, graph.row_offsets[row + 1] - graph.row_offsets[row]);
+  ASSERT_GT(longest, kFour * kMostOfFewColumns);  // else no row is of several runs
   for (const unsigned batch_size : {16u, 25u, 60u}) {
     RwrOptions options;
     options.batch_size = batch_size;

@@ -57,7 +57,7 @@ TEST(SameBits, OnGraphsOfSeveralTiles) {
     for (const bool weighted : {false, true}) {
       const Graph graph = graph_of(random_oracle_graph(3, 150000, 400000, weighted), weighted);
       const auto expected = all_results<float>(graph, {0, 5}, {1, 1, kernel});
-      for (const auto& [ranks, threads] : {std::pair(1, 4), std::pair(3, 2)})
+      for (const auto& [ranks, threads] : {std::pair(1, 2), std::pair(1, 4), std::pair(3, 2)})
         EXPECT_EQ(all_results<float>(graph, {0, 5}, {ranks, threads, kernel}), expected)
             << to_string(kernel) << ' ' << ranks << ' ' << threads;
     }

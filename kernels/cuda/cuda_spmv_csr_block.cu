@@ -24,7 +24,7 @@ __device__ inline double read_now(const double* x, std::uint64_t offset) {
 
 __device__ inline void read_columns(const VertexId* from, VertexId (&columns)[kSumLanes]) {
 #pragma unroll
-  for (unsigned j = 0; j < kSumLanes; ++j) columns[j] = from[j];
+  for (unsigned j = 0; j < kSumLanes; ++j) columns[j] = read_column(from + j);
 }
 
 /// The first `count` elements, each to its accumulator.

@@ -3,16 +3,17 @@
 // bits of walk_kernel (cuda_vector_ops.cuh) behind a product.
 #include <algorithm>
 
-#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/rows_in_fours.cuh"
 
 namespace tessera::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256, kWarps = kThreads / kSumWarpThreads;
-/// Of a multiprocessor: 24 warps of 80 registers a thread. 28 of 72 and 20 of 96 take longer
-/// (docs/performance.md).
-constexpr unsigned kWideBlocksEach = 3;
+constexpr unsigned kWarps = kSumThreads / kSumWarpThreads;
+/// Blocks of a multiprocessor. With values 24 warps of 80 registers a thread, of which 64 are too few,
+/// without them 32 (docs/performance.md).
+template <bool kWeighted>
+constexpr unsigned kBlocksOf = kWeighted ? 3 : 4;
 
 /// The first of a thread's vectors, of the block's.
 __device__ inline unsigned vector_of_thread() { return threadIdx.x % kRowThreads * kThreadVectors; }
@@ -34,7 +35,7 @@ struct StoreSums {
 
 /// Blocks (x: a run a warp, y: groups of kStepVectors vectors).
 template <bool kWeighted>
-__global__ void __launch_bounds__(kThreads, kWideBlocksEach)
+__global__ void __launch_bounds__(kSumThreads, kBlocksOf<kWeighted>)
     multiply_wide(CsrView<float> a, RunView deal, const float* x, double* y, unsigned num_vectors) {
   __shared__ WarpRun runs[kWarps];
   let_next_kernel_begin();
@@ -61,16 +62,35 @@ __device__ inline void write_once(float* to, const float4& all) {
                : "memory");
 }
 
-/// Ends of a step: rows are updated. A thread adds up the changes of two vectors, of its row and of that of
-/// the next or previous eight threads.
+/// Of so many vectors of each of some rows a thread of two keeps half, the other those that it gives away;
+/// both get those of the other's rows, too. All threads of the warp call.
+template <unsigned kVectors>
+__device__ inline void halve_vectors(float (&all)[kThreadVectors]) {
+  constexpr unsigned kKept = kVectors / 2, kHalf = kThreadVectors / 2,
+                     kDistance = kRowThreads * kThreadVectors / kVectors;
+  const bool upper = (threadIdx.x & kDistance) != 0;
+  float kept[kHalf], given[kHalf];
+#pragma unroll
+  for (unsigned i = 0; i < kHalf; ++i) {
+    const unsigned low = i / kKept * kVectors + i % kKept, high = low + kKept;
+    kept[i] = upper ? all[high] : all[low];
+    given[i] = upper ? all[low] : all[high];
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kHalf; ++i) {
+    all[i] = kept[i];
+    all[kHalf + i] = __shfl_xor_sync(~0u, given[i], kDistance);
+  }
+}
+
+/// Ends of a step: rows are updated. The changes of a warp's four rows are added up by a thread a vector.
 template <bool kSquares>
 class UpdateWalks {
  public:
-  using Words = ChangeWords<kSquares>;
-  /// Of a block: where its walks restart, and words of their changes.
+  static_assert(kFour == kThreadVectors && kStepVectors == kSumWarpThreads);
+  /// Of a block: where its walks restart.
   struct Shared {
     VertexId restart_rows[kStepVectors];
-    Limb words[Words::kCount][kStepVectors];
   };
   struct Row {
     float4 before;
@@ -85,7 +105,6 @@ class UpdateWalks {
       const unsigned own = first + threadIdx.x;
       shared.restart_rows[threadIdx.x] =
           own < step.vectors.num_vectors ? step.vectors.restart_rows[own] : kNoVertex;
-      for (auto& word : shared.words) word[threadIdx.x] = 0;
     }
     __syncthreads();
   }
@@ -110,20 +129,14 @@ class UpdateWalks {
         write_once(v.out + std::uint64_t{of.place} * v.num_vectors + q_,
                    {now.x * of.scale, now.y * of.scale, now.z * of.scale, now.w * of.scale});
     }
-    const bool upper = has_upper_vectors();
-    const auto partners = [&](float low, float high) {
-      return __shfl_xor_sync(~0u, upper ? low : high, kRowThreads);
-    };
-    add(0, partners(now.x, now.z), partners(before.x, before.z));
-    add(1, partners(now.y, now.w), partners(before.y, before.w));
-    add(0, upper ? now.z : now.x, upper ? before.z : before.x);
-    add(1, upper ? now.w : now.y, upper ? before.w : before.y);
+    add_changes({now.x, now.y, now.z, now.w}, {before.x, before.y, before.z, before.w});
   }
   /// By the threads of one warp, each for vector `q` of the block: a walk that restarts in a row without
   /// elements.
   __device__ void take_restart(const EdgeOffset* row_offsets, unsigned first, unsigned q) {
     const WalkVectors<float>& v = step_.vectors;
     const VertexId row = shared_.restart_rows[q];
+    __syncwarp();  // other threads have added to slot q
     if (row == kNoVertex || row_offsets[row] != row_offsets[row + 1]) return;
     const std::uint64_t at = std::uint64_t{row} * v.num_vectors + first + q;
     const float now = score(row, q, 0), before = v.before[at];
@@ -133,48 +146,56 @@ class UpdateWalks {
           now * (v.scale == nullptr ? 1.0f : v.scale[row]);
     ThreadSums sums;
     sums.add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));
-    leave(sums, q);
+    changes_.take(sums, step_.bound, q);
   }
   /// All threads of the block call, then the last block calls finish().
   template <class Finish>
   __device__ void send(unsigned first, const Finish& finish) {
-    for (unsigned k = 0; k < 2; ++k)
-      leave(changes_[k], vector_of_thread() + (has_upper_vectors() ? 2 : 0) + k);
-    __syncthreads();
-    const unsigned q = threadIdx.x % kStepVectors;
-    for (unsigned word = threadIdx.x / kStepVectors; word < Words::kCount; word += kThreads / kStepVectors)
-      if (first + q < step_.vectors.num_vectors)
-        add_word(Words::place_of(word), shared_.words[word][q], step_.box.sums + first + q);
-    send_if_last(step_.box, threadIdx.x, kThreads, [&](const DeviceSums&) { finish(); });
+    changes_.template send<kStepVectors>(first, min(step_.vectors.num_vectors - first, kStepVectors),
+                                         step_.box, finish);
   }
 
  private:
-  __device__ static bool has_upper_vectors() { return (threadIdx.x & kRowThreads) != 0; }
   __device__ float score(VertexId row, unsigned q, double sum) const {
     const volatile VertexId* restarts = shared_.restart_rows;  // not in registers
     return static_cast<float>(step_.link * sum + (row == restarts[q] ? step_.restart : 0.0));
   }
-  __device__ void add(unsigned k, float now, float before) {
-    changes_[k].add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));
-  }
-  __device__ void leave(const ThreadSums& sums, unsigned q) {
-    Limb all[kSumWords];
-    sums.to_words(step_.bound, all);
-    for (unsigned word = 0; word < Words::kFolds; ++word) atomicAdd(&shared_.words[word][q], all[word]);
-    atomicMax(&shared_.words[Words::kFolds][q], all[kSumWords - 1]);
+  /// Of this thread's row and vectors.
+  __device__ void add_changes(float (&&now)[kThreadVectors], float (&&before)[kThreadVectors]) {
+    halve_vectors<4>(now);
+    halve_vectors<4>(before);
+    halve_vectors<2>(now);
+    halve_vectors<2>(before);
+    ThreadSums sums;
+#pragma unroll
+    for (unsigned row = 0; row < kFour; ++row)
+      sums.add_change(step_.bound, kSquares,
+                      static_cast<double>(now[row]) - static_cast<double>(before[row]));
+    // The vector that is left: a warp's slots are those of its vectors in order.
+    const unsigned lane = threadIdx.x % kSumWarpThreads, warp = threadIdx.x / kSumWarpThreads,
+                   vector = vector_of_thread() + 2 * (lane / 8 % 2) + lane / 16;
+    changes_.take(sums, step_.bound, warp * kStepVectors + vector);
   }
 
   const WalkStep<float>& step_;
   Shared& shared_;
   const unsigned q_;
-  ThreadSums changes_[2];
+  const BlockChanges<kSquares> changes_;
 };
+
+/// The run that a warp begins with. The longest runs come first: where there are hardly more than warps, a
+/// block that has several of these ends late, so they go to all blocks in turn. Of more runs those of a block
+/// follow each other, since L1 has inputs of rows that are like each other.
+__device__ inline unsigned first_run(unsigned num_runs) {
+  const unsigned warp = threadIdx.x / kSumWarpThreads;
+  return num_runs < 2 * gridDim.x * kWarps ? warp * gridDim.x + blockIdx.x : blockIdx.x * kWarps + warp;
+}
 
 /// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones
 /// as they are dealt, the others as they are taken. Rows without elements keep what they have in walk and
 /// out, but where a walk restarts.
 template <bool kWeighted, bool kSquares>
-__global__ void __launch_bounds__(kThreads, kWideBlocksEach)
+__global__ void __launch_bounds__(kSumThreads, kBlocksOf<kWeighted>)
     step_wide(CsrView<float> a, RunView deal, const float* x, WalkStep<float> step) {
   using Update = UpdateWalks<kSquares>;
   __shared__ WarpRun runs[kWarps];
@@ -182,11 +203,12 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksEach)
   let_next_kernel_begin();
   const unsigned num_vectors = step.vectors.num_vectors, warp = threadIdx.x / kSumWarpThreads,
                  lane = threadIdx.x % kSumWarpThreads, first = blockIdx.y * kStepVectors,
-                 own = first + vector_of_thread(), q = min(own, num_vectors - kThreadVectors),
-                 begin = blockIdx.x * kWarps + warp;
+                 own = first + vector_of_thread(), q = min(own, num_vectors - kThreadVectors);
   Update update(step, shared, first, q);
-  for (unsigned i = begin; i < deal.num_runs;) {
-    sum_run_in_fours<kWeighted>(a, deal, i, runs[warp], x, {own, num_vectors}, i == begin, update);
+  bool is_first = true;
+  for (unsigned i = first_run(deal.num_runs); i < deal.num_runs;) {
+    sum_run_in_fours<kWeighted>(a, deal, i, runs[warp], x, {own, num_vectors}, is_first, update);
+    is_first = false;
     // Who is done first takes the next run. Not before the first sum has waited: the step before uses the
     // counter, too. Taken ahead, runs are dealt worse.
     unsigned taken = 0;
@@ -194,7 +216,7 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksEach)
     i = gridDim.x * kWarps + first_of_group<kSumWarpThreads>(taken);
   }
   wait_for_kernels_before();
-  if (begin == 0) update.take_restart(a.row_offsets, first, lane);
+  if (blockIdx.x == 0 && warp == 0) update.take_restart(a.row_offsets, first, lane);
   update.send(first, [&] {
     for (unsigned y = 0; y < gridDim.y; ++y) deal.runs_taken[y] = 0;
   });
@@ -205,17 +227,17 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksEach)
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors) {
   const dim3 blocks(ceil_div(deal.num_runs, kWarps), ceil_div(num_vectors, kStepVectors));
-  launch_early(a.values != nullptr ? multiply_wide<true> : multiply_wide<false>, blocks, kThreads, 0, a, deal,
-               x, y, num_vectors);
+  launch_early(a.values != nullptr ? multiply_wide<true> : multiply_wide<false>, blocks, kSumThreads, 0, a,
+               deal, x, y, num_vectors);
 }
 
 void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
                      const WalkStep<float>& step) {
   const auto with = [&](auto weighted, auto squares) {
     const unsigned all = ceil_div(deal.num_runs, kWarps);
-    const dim3 blocks(std::clamp(all, 1u, kWideBlocksEach * deal.num_multiprocessors),
+    const dim3 blocks(std::clamp(all, 1u, kBlocksOf<weighted()> * deal.num_multiprocessors),
                       ceil_div(step.vectors.num_vectors, kStepVectors));
-    launch_early(step_wide<weighted(), squares()>, blocks, kThreads, 0, a, deal, x, step);
+    launch_early(step_wide<weighted(), squares()>, blocks, kSumThreads, 0, a, deal, x, step);
   };
   const auto with_squares = [&](auto weighted) {
     step.squares ? with(weighted, std::true_type()) : with(weighted, std::false_type());

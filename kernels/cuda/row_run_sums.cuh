@@ -20,6 +20,13 @@ __device__ inline GroupThread group_thread() {
   return {blockIdx.x * (kSumThreads / kLanes) + threadIdx.x / kLanes, threadIdx.x % kLanes};
 }
 
+/// Those that follow come to L2 with it, before they are asked for.
+__device__ inline VertexId read_column(const VertexId* from) {
+  VertexId column;
+  asm volatile("ld.global.L2::256B.u32 %0, [%1];" : "=r"(column) : "l"(from));
+  return column;
+}
+
 /// The rows of a run, or its chunk; positions count from the run's first element.
 class RunRows {
  public:

@@ -43,11 +43,6 @@ __device__ inline void read_inputs(const char* x, float (&to)[kThreadVectors]) {
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
                : "l"(x));
 }
-__device__ inline VertexId read_column(const VertexId* from) {
-  VertexId column;
-  asm volatile("ld.global.u32 %0, [%1];" : "=r"(column) : "l"(from));
-  return column;
-}
 
 /// Goes through the elements of a run, four pieces at a time.
 template <bool kWeighted>

@@ -4,53 +4,13 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/cuda/cuda_exact_sum.cuh"
+#include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/row_run_sums.cuh"
 
 namespace tessera::cuda {
 
 /// Rows that a thread has under way in an update.
 inline constexpr unsigned kStepRows = 4;
-
-/// What the threads of a block have added up of the changes of their vectors.
-template <bool kSquares>
-class BlockChanges {
- public:
-  __device__ BlockChanges() {
-    for (unsigned i = 0; i < Words::kCount; ++i) words()[i][threadIdx.x] = 0;
-  }
-  __device__ void take(const ThreadSums& own, const ExactScale& bound) const {
-    Limb all[kSumWords];
-    own.to_words(bound, all);
-#pragma unroll
-    for (unsigned i = 0; i < Words::kCount; ++i) {
-      Limb& word = words()[i][threadIdx.x];
-      word = combined(Words::place_of(i), word, all[Words::place_of(i)]);
-    }
-  }
-  /// To box.sums, by all threads of the block, of which each kLanes have vectors `first` to first + count.
-  /// One thread of the last block calls finish().
-  template <unsigned kLanes, class Finish>
-  __device__ static void send(unsigned first, unsigned count, const SumsOutbox& box, const Finish& finish) {
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < Words::kCount * count; i += kSumThreads) {
-      const unsigned word = i / count, q = i % count, place = Words::place_of(word);
-      Limb sum = 0;
-      for (unsigned slot = q; slot < kSumThreads; slot += kLanes)
-        sum = combined(place, sum, words()[word][slot]);
-      add_word(place, sum, box.sums + first + q);
-    }
-    send_if_last(box, threadIdx.x, kSumThreads, [&](const DeviceSums&) { finish(); });
-  }
-
- private:
-  using Words = ChangeWords<kSquares>;
-  using OfThreads = Limb[Words::kCount][kSumThreads];
-  __device__ static OfThreads& words() {
-    __shared__ OfThreads of_thread;
-    return of_thread;
-  }
-};
 
 /// The new scores of vector q of rows first to end are in step.vectors.walk, written by this thread: what is
 /// left of their update.
@@ -80,7 +40,7 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored[j] * scale[j];
     }
   }
-  changes.take(sums, step.bound);
+  changes.take(sums, step.bound, threadIdx.x);
 }
 
 /// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones

@@ -237,7 +237,9 @@ void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* 
     const unsigned all = ceil_div(deal.num_runs, kWarps);
     const dim3 blocks(std::clamp(all, 1u, kBlocksOf<weighted()> * deal.num_multiprocessors),
                       ceil_div(step.vectors.num_vectors, kStepVectors));
-    launch_early(step_wide<weighted(), squares()>, blocks, kSumThreads, 0, a, deal, x, step);
+    static const SharedPercent shared =
+        shared_percent(step_wide<weighted(), squares()>, kBlocksOf<weighted()>);
+    launch_early(shared, step_wide<weighted(), squares()>, blocks, kSumThreads, 0, a, deal, x, step);
   };
   const auto with_squares = [&](auto weighted) {
     step.squares ? with(weighted, std::true_type()) : with(weighted, std::false_type());

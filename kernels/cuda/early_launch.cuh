@@ -1,9 +1,11 @@
 // Kernels that begin while the one before them in the stream ends, on devices that can (compute capability
 // 9.0): a launch costs less then, and what a kernel reads that no kernel writes can be on its way.
 #pragma once
+#include <array>
 #include <utility>
 
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/l1_share.hpp"
 
 namespace tessera::cuda {
 
@@ -36,19 +38,31 @@ bool launches_early(Kernel* kernel) {
 
 /// On the default stream.
 template <class... Parameters, class... Arguments>
-void launch_early(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t shared_bytes,
-                  Arguments&&... arguments) {
+void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
+                  std::size_t shared_bytes, Arguments&&... arguments) {
   static const bool early = launches_early(kernel);  // all GPUs of a process are taken to be alike
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  std::array<cudaLaunchAttribute, 2> attributes{};
+  unsigned num_attributes = 0;
+  if (early) {
+    attributes[num_attributes].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[num_attributes++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (shared.value > 0) {
+    attributes[num_attributes].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attributes[num_attributes++].val.sharedMemCarveout = shared.value;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
-  config.attrs = &attribute;
-  config.numAttrs = early ? 1 : 0;
+  config.attrs = attributes.data();
+  config.numAttrs = num_attributes;
   TESSERA_CUDA_CALL(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+}
+template <class... Parameters, class... Arguments>
+void launch_early(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t shared_bytes,
+                  Arguments&&... arguments) {
+  launch_early(SharedPercent{}, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace tessera::cuda

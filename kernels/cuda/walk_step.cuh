@@ -101,8 +101,12 @@ void launch_step(const CsrView<S>& a, const RunView& deal, const S* x, const Wal
                  all = ceil_div(deal.num_runs, kSumThreads / Runs::kLanes);
   const dim3 blocks(std::clamp(all, 1u, kBlocksEach * deal.num_multiprocessors),
                     ceil_div(num_vectors, kStepVectors));
-  launch_early(step.squares ? step_runs<Runs, kWeighted, true, S> : step_runs<Runs, kWeighted, false, S>,
-               blocks, kSumThreads, 0, a, deal, x, step);
+  const auto launch = [&](auto squares) {
+    constexpr auto kKernel = step_runs<Runs, kWeighted, squares(), S>;
+    static const SharedPercent shared = shared_percent(kKernel, kBlocksEach);
+    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step);
+  };
+  step.squares ? launch(std::true_type()) : launch(std::false_type());
 }
 
 }  // namespace tessera::cuda

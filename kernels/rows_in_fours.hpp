@@ -4,8 +4,7 @@
 // - Four elements are added as (a + b) + (c + d): in f32 where all values are 1, else as doubles, in which
 //   products are exact. Behind the last element follow zeros.
 // - A piece of a row is the sum, in double and from 0 on, of its fours in order. A row of up to
-// most_of_piece()
-//   elements is one piece.
+//   most_of_piece() elements is one piece.
 // - A longer row is cut into runs of four pieces, all of one length but for the end. The sum of a run is
 //   ((p0 + p1) + p2) + p3, that of the row its runs' sums, in order, from 0 on where there are several.
 #pragma once

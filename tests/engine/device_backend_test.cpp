@@ -1,7 +1,8 @@
 // A device's backend against the CPU's: the same bits from every operation, on the same matrix packed for
-// the device. Skips, visibly, where no device answers.
+// the device (of rows in fours those of the definition). Skips, visibly, where no device answers.
 #include "kernels/base/error.hpp"
 #include "tests/support/device_case.hpp"
+#include "tests/support/rows_in_fours.hpp"
 
 namespace tessera::test {
 namespace {
@@ -91,7 +92,10 @@ class DeviceProducts : public DeviceBackend<S> {
           auto y = this->put(backend, places.positions == nullptr
                                           ? poisoned_y(a, k)
                                           : std::vector<double>(places.num_products * k, -7.0));
-          matrix->apply(x, y, k);
+          if (kind == KernelKind::csr)
+            multiply_csr(backend, *matrix, csr_of<S>(a, columns), x, y, k);
+          else
+            matrix->apply(x, y, k);
           if (places.positions == nullptr) return this->get(backend, y);
           return in_order(this->get(backend, y), this->get(backend, *places.positions), k);
         });

@@ -30,21 +30,6 @@ RandomMatrix matrix_of_lengths(const std::vector<std::uint64_t>& lengths, bool w
   return a;
 }
 
-/// y = A x; of a device's rows in fours, whose order no product of the CPU has, by the definition where the
-/// backend is the CPU's.
-template <class S>
-void multiply(const Matrix<S>& matrix, const CsrMatrix<S>& csr, const Buffer<S>& x, Buffer<double>& y,
-              unsigned num_vectors, const Backend<S>& backend) {
-  if constexpr (sizeof(S) == sizeof(float))
-    if (backend.memory_is_host() && adds_in_fours(num_vectors, sizeof(S))) {
-      std::vector<double> sums(y.begin(), y.end());
-      multiply_in_fours(csr, {x.begin(), x.end()}, num_vectors, sums);
-      std::copy(sums.begin(), sums.end(), y.begin());
-      return;
-    }
-  matrix.apply(x, y, num_vectors);
-}
-
 /// Three products with three blocks of vectors, one behind the other, each into a poisoned y; of several
 /// vectors with zeros where rows are empty, which such a product leaves alone.
 template <class S>
@@ -74,7 +59,7 @@ std::vector<double> products(const RandomMatrix& a, Backend<S>& backend, unsigne
     ys.push_back(std::move(y));
   }
   for (std::size_t run = 0; run < xs.size(); ++run)
-    multiply(*matrix, csr, xs[run], ys[run], num_vectors, backend);
+    multiply_csr(backend, *matrix, csr, xs[run], ys[run], num_vectors);
   std::vector<double> all, host_y(ys[0].size());
   for (const Buffer<double>& y : ys) {
     backend.download(y.data(), host_y.data(), y.size_bytes());

@@ -89,16 +89,9 @@ class DeviceWalkSteps : public DeviceBackend<S> {
                               double poison = -7) {
     const unsigned k = walks.shape.num_vectors;
     std::vector<double> sums = walks.zero_where_empty(std::vector<double>(walks.matrix.num_rows * k, poison));
-    if constexpr (sizeof(S) == sizeof(float))
-      if (backend.memory_is_host() && adds_in_fours(k, sizeof(S))) {
-        std::vector<VertexId> rows(walks.matrix.num_rows);
-        std::iota(rows.begin(), rows.end(), VertexId{0});
-        multiply_in_fours(build_csr_matrix<S>(walks.matrix.view(), rows, walks.columns), walks.x, k, sums);
-        return sums;
-      }
     const auto x = this->put(backend, walks.x);
     auto y = this->put(backend, sums);
-    matrix.apply(x, y, k);
+    multiply_csr(backend, matrix, csr_of<S>(walks.matrix, walks.columns), x, y, k);
     return this->get(backend, y);
   }
 

@@ -68,16 +68,24 @@ std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
   return x;
 }
 
+/// With rows in order.
+template <class S>
+CsrMatrix<S> csr_of(const RandomMatrix& a, const ColumnOrder& columns) {
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  return build_csr_matrix<S>(a.view(), rows, columns);
+}
+
 template <class S>
 std::unique_ptr<Matrix<S>> pack(Backend<S>& backend, const RandomMatrix& a, KernelKind kind,
                                 const ColumnOrder& columns, const TilingLimits& limits,
                                 std::uint32_t bin_messages) {
+  if (kind == KernelKind::csr) return backend.make_matrix(csr_of<S>(a, columns));
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});
   if (kind == KernelKind::tile_composite)
     return backend.make_matrix(
         build_tile_composite<S>(a.view(), rows, columns, limits, default_perf_table()));
-  if (kind == KernelKind::csr) return backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
   return backend.make_matrix(build_tile_messages<S>(a.view(), rows, columns, {.most_messages = bin_messages}),
                              nullptr);
 }

@@ -36,7 +36,7 @@ bool launches_early(Kernel* kernel) {
   return major >= 9 && compiled.ptxVersion >= 90;
 }
 
-/// On the default stream.
+/// On the default stream. shared: L1 gets what it leaves.
 template <class... Parameters, class... Arguments>
 void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                   std::size_t shared_bytes, Arguments&&... arguments) {
@@ -47,10 +47,12 @@ void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 bloc
     attributes[num_attributes].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[num_attributes++].val.programmaticStreamSerializationAllowed = 1;
   }
+#if CUDART_VERSION >= 12080  // older ones may not know the attribute
   if (shared.value > 0) {
     attributes[num_attributes].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
     attributes[num_attributes++].val.sharedMemCarveout = shared.value;
   }
+#endif
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(threads);

@@ -3,12 +3,13 @@
 // 42 (docs/performance.md).
 #pragma once
 #include <algorithm>
+#include <cstddef>
 
 #include "kernels/cuda/cuda_check.hpp"
 
 namespace tessera::cuda {
 
-/// Percent of the most that shared memory may have; none: as the driver chooses.
+/// Percent of the most that shared memory may have; 0: as the driver chooses.
 struct SharedPercent {
   unsigned value = 0;
 };

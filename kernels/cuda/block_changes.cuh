@@ -6,8 +6,9 @@
 
 namespace tessera::cuda {
 
-/// What the threads of a block have added up of the changes of their vectors. Every thread has a slot of its
-/// own at a time.
+/// What the threads of a block have added up of the changes of their vectors. A slot is one thread's at a
+/// time: behind construction, which clears that of threadIdx.x, and wherever a slot changes hands, the
+/// threads it passes between synchronise.
 template <bool kSquares>
 class BlockChanges {
  public:

@@ -2,6 +2,7 @@
 // whose rows are updated as their sums are there, so that no sum goes to memory. Scores and changes have the
 // bits of walk_kernel (cuda_vector_ops.cuh) behind a product.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/rows_in_fours.cuh"
@@ -10,8 +11,8 @@ namespace tessera::cuda {
 namespace {
 
 constexpr unsigned kWarps = kSumThreads / kSumWarpThreads;
-/// Blocks of a multiprocessor. With values 24 warps of 80 registers a thread, of which 64 are too few,
-/// without them 32 (docs/performance.md).
+/// Blocks of a multiprocessor: 32 warps of 64 registers a thread, which are too few with values, so that it
+/// has 24 warps of 80 there (docs/performance.md).
 template <bool kWeighted>
 constexpr unsigned kBlocksOf = kWeighted ? 3 : 4;
 
@@ -62,8 +63,9 @@ __device__ inline void write_once(float* to, const float4& all) {
                : "memory");
 }
 
-/// Of so many vectors of each of some rows a thread of two keeps half, the other those that it gives away;
-/// both get those of the other's rows, too. All threads of the warp call.
+/// all: kVectors vectors of each of kThreadVectors / kVectors rows, row by row; then half as many vectors of
+/// twice as many rows. Of two threads with rows of their own one keeps the first half of the vectors, the
+/// other the second, and each gives the other what it does not keep. All threads of the warp call.
 template <unsigned kVectors>
 __device__ inline void halve_vectors(float (&all)[kThreadVectors]) {
   constexpr unsigned kKept = kVectors / 2, kHalf = kThreadVectors / 2,
@@ -173,7 +175,7 @@ class UpdateWalks {
                       static_cast<double>(now[row]) - static_cast<double>(before[row]));
     // The vector that is left: a warp's slots are those of its vectors in order.
     const unsigned lane = threadIdx.x % kSumWarpThreads, warp = threadIdx.x / kSumWarpThreads,
-                   vector = vector_of_thread() + 2 * (lane / 8 % 2) + lane / 16;
+                   vector = vector_of_thread() + 2 * (lane / kRowThreads % 2) + lane / (2 * kRowThreads);
     changes_.take(sums, step_.bound, warp * kStepVectors + vector);
   }
 

@@ -14,7 +14,8 @@ struct SharedPercent {
   unsigned value = 0;
 };
 
-/// What blocks_each blocks a multiprocessor of a kernel without dynamic shared memory use.
+/// What blocks_each blocks a multiprocessor of a kernel without dynamic shared memory use. All GPUs of a
+/// process are taken to be alike; a wrong share costs time only.
 template <class... Parameters>
 SharedPercent shared_percent(void (*kernel)(Parameters...), unsigned blocks_each) {
   int device = 0, most = 0, reserved = 0;

@@ -20,7 +20,7 @@ __device__ inline GroupThread group_thread() {
   return {blockIdx.x * (kSumThreads / kLanes) + threadIdx.x / kLanes, threadIdx.x % kLanes};
 }
 
-/// Those that follow come to L2 with it, before they are asked for.
+/// A column of the matrix; the rest of its 256 bytes comes to L2 with it, before it is asked for.
 __device__ inline VertexId read_column(const VertexId* from) {
   VertexId column;
   asm volatile("ld.global.L2::256B.u32 %0, [%1];" : "=r"(column) : "l"(from));

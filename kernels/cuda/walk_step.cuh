@@ -3,6 +3,7 @@
 // update by itself (walk_kernel in cuda_vector_ops.cuh).
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/row_run_sums.cuh"

@@ -83,8 +83,7 @@ class DeviceWalkSteps : public DeviceBackend<S> {
     return std::tuple(all_limbs(sums), this->get(backend, walk), this->get(backend, next));
   }
 
-  /// Into a y full of `poison`. What a device adds up in fours, by the definition where the CPU's is asked
-  /// for.
+  /// Into a y full of `poison`.
   std::vector<double> product(Backend<S>& backend, const Matrix<S>& matrix, const WalkCase<S>& walks,
                               double poison = -7) {
     const unsigned k = walks.shape.num_vectors;

@@ -93,7 +93,8 @@ class DeviceProducts : public DeviceBackend<S> {
                                           ? poisoned_y(a, k)
                                           : std::vector<double>(places.num_products * k, -7.0));
           if (kind == KernelKind::csr)
-            multiply_csr(backend, *matrix, csr_of<S>(a, columns), x, y, k);
+            multiply_csr(
+                backend, *matrix, [&] { return csr_of<S>(a, columns); }, x, y, k);
           else
             matrix->apply(x, y, k);
           if (places.positions == nullptr) return this->get(backend, y);

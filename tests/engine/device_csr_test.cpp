@@ -37,8 +37,8 @@ std::vector<double> products(const RandomMatrix& a, Backend<S>& backend, unsigne
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});
   const ColumnOrder columns = order_columns_as_given(a.column_lengths(), 65535);
-  const CsrMatrix<S> csr = build_csr_matrix<S>(a.view(), rows, columns);
-  const auto matrix = backend.make_matrix(build_csr_matrix<S>(a.view(), rows, columns));
+  const auto csr = [&] { return build_csr_matrix<S>(a.view(), rows, columns); };
+  const auto matrix = backend.make_matrix(csr());
   std::vector<Buffer<S>> xs;
   std::vector<Buffer<double>> ys;
   for (std::uint64_t run = 0; run < 3; ++run) {

@@ -68,12 +68,14 @@ std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
   return x;
 }
 
-/// With rows in order.
-template <class S>
-CsrMatrix<S> csr_of(const RandomMatrix& a, const ColumnOrder& columns) {
+inline std::vector<VertexId> rows_in_order(const RandomMatrix& a) {
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});
-  return build_csr_matrix<S>(a.view(), rows, columns);
+  return rows;
+}
+template <class S>
+CsrMatrix<S> csr_of(const RandomMatrix& a, const ColumnOrder& columns) {
+  return build_csr_matrix<S>(a.view(), rows_in_order(a), columns);
 }
 
 template <class S>
@@ -81,8 +83,7 @@ std::unique_ptr<Matrix<S>> pack(Backend<S>& backend, const RandomMatrix& a, Kern
                                 const ColumnOrder& columns, const TilingLimits& limits,
                                 std::uint32_t bin_messages) {
   if (kind == KernelKind::csr) return backend.make_matrix(csr_of<S>(a, columns));
-  std::vector<VertexId> rows(a.num_rows);
-  std::iota(rows.begin(), rows.end(), VertexId{0});
+  const std::vector<VertexId> rows = rows_in_order(a);
   if (kind == KernelKind::tile_composite)
     return backend.make_matrix(
         build_tile_composite<S>(a.view(), rows, columns, limits, default_perf_table()));

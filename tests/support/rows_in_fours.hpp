@@ -46,15 +46,15 @@ inline void multiply_in_fours(const CsrMatrix<float>& a, const std::vector<float
   }
 }
 
-/// y = A x by `matrix`, which is `csr` on the backend; of a device's rows in fours, whose order no product of
-/// the CPU has, by the definition where the backend is the CPU's.
-template <class S>
-void multiply_csr(const Backend<S>& backend, const Matrix<S>& matrix, const CsrMatrix<S>& csr,
-                  const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) {
+/// y = A x by `matrix`, which is csr() on the backend; of a device's rows in fours, whose order no product of
+/// the CPU has, by the definition where the backend is the CPU's: only then csr is called.
+template <class S, class Csr>
+void multiply_csr(const Backend<S>& backend, const Matrix<S>& matrix, const Csr& csr, const Buffer<S>& x,
+                  Buffer<double>& y, unsigned num_vectors) {
   if constexpr (sizeof(S) == sizeof(float))
     if (backend.memory_is_host() && adds_in_fours(num_vectors, sizeof(S))) {
       std::vector<double> sums(y.begin(), y.end());
-      multiply_in_fours(csr, {x.begin(), x.end()}, num_vectors, sums);
+      multiply_in_fours(csr(), {x.begin(), x.end()}, num_vectors, sums);
       std::copy(sums.begin(), sums.end(), y.begin());
       return;
     }

@@ -121,18 +121,24 @@ StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, dou
   return change_of(options.stop.norm, sums, hits_scale());
 }
 
-/// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
+/// `side`'s product of `inputs`, the largest 1 (all 0 stay), in original order; the scores are lost.
 template <class S>
-std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
+std::vector<double> scaled_product(Side<S>& side, const Buffer<S>& inputs) {
   Backend<S>& backend = side.op->backend();
-  side.op->replicate(marks, nullptr, side.x);
+  side.op->replicate(inputs, nullptr, side.x);
   side.op->apply(side.x, side.y);
   const double largest = all_max(side.op->comm(), backend.norm_sums(side.y, false, ExactScale(0)).largest);
   (void)backend
       .rank_update({.link = largest > 0 ? 1 / largest : 0}, side.y, side.op->row_places(), Buffer<S>(),
                    Buffer<S>(), hits_scale(), false, side.score, {})
       .take();
-  std::vector<double> all = side.op->to_original(side.score);
+  return side.op->to_original(side.score);
+}
+
+/// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
+template <class S>
+std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
+  std::vector<double> all = scaled_product(side, marks);
   to_marks(all);
   return all;
 }
@@ -188,6 +194,7 @@ class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
       : options_(options), latest_(block, start_of(options, block.num_rows() / 2), options.normalize) {
+    if (!options.start_hubs.empty()) latest_.score = block.to_local(followed_by_authorities());
     latest_.follow(latest_);
     before_ = block.to_local(std::vector<double>(block.num_rows(), 0.0));
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
@@ -215,6 +222,18 @@ class BlockHits {
   }
 
  private:
+  /// Hubs that were given, with the authorities that come of them: with others one sequence may be that of
+  /// another part of the graph, and grow until the other, which is measured and scaled with it, is lost.
+  std::vector<double> followed_by_authorities() {
+    const std::uint64_t n = latest_.op->num_rows() / 2;
+    std::vector<double> start = start_of(options_, n);
+    std::fill_n(start.begin(), n, 0.0);
+    std::vector<double> authorities = scaled_product(latest_, latest_.op->to_local(start));
+    authorities.resize(n);
+    normalize(ScoreNorm::sum, authorities);
+    std::copy(authorities.begin(), authorities.end(), start.begin());
+    return start;
+  }
   static std::vector<double> start_of(const HitsOptions& options, std::uint64_t n) {
     std::vector<double> start(n, 1.0 / static_cast<double>(n));
     const std::vector<double> hubs = normalized(options.start_hubs, n, "start of the hubs");

@@ -47,12 +47,17 @@ ScoreMasses masses_of_start(std::span<const double> start, std::span<const doubl
 /// Roundings of a score in its update: of f32 scores when they are stored. In f64 the steps to there round,
 /// too, seven on the way of a jump: the sum and the quotient that made its vector, 1 - damping and its sum
 /// with the dangling mass, their product, two sums. Links have three of them, and two in sums of out-weights.
-constexpr int update_roundings(Precision precision) { return precision == Precision::f32 ? 1 : 7; }
+/// In f32 a jump vector is stored so, too.
+constexpr int update_roundings(Precision precision, bool has_jump_vector) {
+  if (precision == Precision::f64) return 7;
+  return has_jump_vector ? 2 : 1;
+}
 
 double error_bound_of(const PageRankOptions& options, double last_change, int product_roundings,
                       Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
-  return bound_of_error(options.damping, last_change, update_roundings(precision), product_roundings,
+  return bound_of_error(options.damping, last_change,
+                        update_roundings(precision, !options.personalization.empty()), product_roundings,
                         precision);
 }
 

@@ -21,11 +21,20 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# The GPUs of this machine; without one the H200's generation, with PTX for later ones.
+# The GPUs of this machine; without one the H200's generation, with PTX for later ones. The kernels need
+# compute capability 8.0.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
-  if(no_gpu)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  RESULT_VARIABLE no_gpu OUTPUT_VARIABLE capabilities ERROR_QUIET)
+  if(no_gpu OR NOT capabilities MATCHES "[0-9]")
     set(CMAKE_CUDA_ARCHITECTURES 90)
+  elseif(capabilities MATCHES "(^|\n)[1-7]\\.")
+    if(TESSERA_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "TESSERA_CUDA=ON, but a GPU here is older than compute capability 8.0: configure with "
+                          "-DTESSERA_CUDA=OFF, or for another one with -DCMAKE_CUDA_ARCHITECTURES=90")
+    endif()
+    message(STATUS "a GPU here is older than compute capability 8.0: CPU only")
+    return()
   else()
     set(CMAKE_CUDA_ARCHITECTURES native)
   endif()

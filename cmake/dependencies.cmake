@@ -59,7 +59,6 @@ endif()
 # compressions and archives, and without it zstd is left.
 add_library(tessera_compression INTERFACE)
 target_link_libraries(tessera_compression INTERFACE ZLIB::ZLIB)
-target_compile_definitions(tessera_compression INTERFACE TESSERA_HAVE_ZLIB=1)
 if(TESSERA_LIBARCHIVE)
   find_package(LibArchive)
 endif()

@@ -7,6 +7,9 @@
 
 #include "engine/table_file.hpp"
 #include "kernels/backend.hpp"
+#include "kernels/base/median.hpp"
+#include "kernels/base/mix_bits.hpp"
+#include "kernels/base/seconds_since.hpp"
 
 namespace tessera {
 namespace {
@@ -15,25 +18,12 @@ constexpr std::uint64_t kElements = std::uint64_t{1} << 21;  // of each test mat
 constexpr std::uint32_t kTileSlots = 65535;
 constexpr std::uint32_t kMaxRows = 1u << 19;
 
-/// Random numbers that do not cost the measured loop anything.
-class Random {
- public:
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  /// Small numbers far more often than large ones, like the columns of a power-law graph in order.
-  std::uint64_t skewed(std::uint64_t bound) {
-    const double u = uniform();
-    return static_cast<std::uint64_t>(u * u * u * static_cast<double>(bound));
-  }
-
- private:
-  std::uint64_t state_ = 1;
-};
+/// Below `bound`, small numbers far more often than large ones, like the columns of a power-law graph in
+/// order.
+std::uint64_t skewed(RandomBits& random, std::uint64_t bound) {
+  const double u = random.uniform();
+  return static_cast<std::uint64_t>(u * u * u * static_cast<double>(bound));
+}
 
 /// Median seconds of one product.
 double time_product(const Matrix<float>& matrix, std::uint64_t num_slots, std::uint64_t num_rows) {
@@ -46,14 +36,13 @@ double time_product(const Matrix<float>& matrix, std::uint64_t num_slots, std::u
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
     matrix.apply(x, y, 1);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
   }
-  std::nth_element(seconds.begin(), seconds.begin() + 2, seconds.end());
-  return seconds[2];
+  return median(std::move(seconds));
 }
 
 /// One tile of equal workloads with random columns; row pieces go to scattered rows.
-TileComposite<float> uniform_tile(const Workload& shape, Random& random) {
+TileComposite<float> uniform_tile(const Workload& shape, RandomBits& random) {
   const std::uint64_t stored = std::uint64_t{shape.width} * shape.height;
   const std::uint64_t count =
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(kElements / stored, kMaxRows / shape.num_rows));
@@ -70,7 +59,7 @@ TileComposite<float> uniform_tile(const Workload& shape, Random& random) {
     a.workloads[i].first_element = i * stored;
     a.workloads[i].first_row = i * shape.num_rows;
   }
-  for (std::uint16_t& offset : a.offsets16) offset = static_cast<std::uint16_t>(random.skewed(kTileSlots));
+  for (std::uint16_t& offset : a.offsets16) offset = static_cast<std::uint16_t>(skewed(random, kTileSlots));
   // An odd multiplier visits every row of a power of two once, in scattered order.
   for (std::uint64_t i = 0; i < a.row_ids.size(); ++i)
     a.row_ids[i] = static_cast<VertexId>(i * 40503u % kMaxRows);
@@ -86,7 +75,7 @@ double time_clearing(Backend<float>& backend) {
   return time_product(*matrix, 1, kMaxRows);
 }
 
-void measure_shapes(Backend<float>& backend, Random& random, PerfTable& table,
+void measure_shapes(Backend<float>& backend, RandomBits& random, PerfTable& table,
                     const std::function<void(double)>& progress) {
   constexpr int kMaxLog = 18;
   const double clearing_seconds = time_clearing(backend);
@@ -110,7 +99,7 @@ void measure_shapes(Backend<float>& backend, Random& random, PerfTable& table,
 
 /// Rows of `mean_length` elements on average, each of another length: a row costs little more than its
 /// elements where the processor foresees its end, and in a graph it cannot.
-CsrMatrix<float> window_matrix(std::uint64_t num_columns, std::uint64_t mean_length, Random& random) {
+CsrMatrix<float> window_matrix(std::uint64_t num_columns, std::uint64_t mean_length, RandomBits& random) {
   std::vector<EdgeOffset> offsets = {0};
   while (offsets.back() < kElements)
     offsets.push_back(std::min(kElements, offsets.back() + random.next() % (2 * mean_length + 1)));
@@ -129,7 +118,7 @@ struct CsrTime {
   double seconds, num_rows;
 };
 
-void measure_csr(Backend<float>& backend, Random& random, PerfTable& table,
+void measure_csr(Backend<float>& backend, RandomBits& random, PerfTable& table,
                  const std::function<void(double)>& progress) {
   constexpr std::uint64_t kFewColumns = 4096, kShortRow = 4, kLongRow = 32;
   auto measure = [&](std::uint64_t num_columns, std::uint64_t mean_length) {
@@ -167,7 +156,7 @@ class OneThread {
 PerfTable measure_perf_table(const std::function<void(double fraction)>& progress) {
   const OneThread one_thread;
   PerfTable table;
-  Random random;
+  RandomBits random(1);
   const auto backend = make_backend<float>("cpu");
   measure_shapes(*backend, random, table, progress);
   measure_csr(*backend, random, table, progress);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace tessera {
@@ -35,6 +36,7 @@ void BucketSorter<kWeighted>::sort(const Entry* entries, EdgeOffset count, std::
   count_digits(entries, count, num_rows);
   place_by_row(sort_by_source(entries, count), count);
   duplicates_found_ = 0;
+  has_overflown_ = false;
   combine_duplicates();
 }
 
@@ -110,7 +112,7 @@ void BucketSorter<kWeighted>::combine_duplicates() {
         if (stays)
           weights[out] = weights[in];
         else if (merge)
-          weights[out - 1] += weights[in];
+          has_overflown_ |= std::isinf(weights[out - 1] += weights[in]);
       }
       sources[out] = source;
       out += stays;

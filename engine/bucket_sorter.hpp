@@ -25,6 +25,8 @@ class BucketSorter {
   /// num_rows + 1 positions in sources().
   std::span<const EdgeOffset> row_begin() const { return row_begin_; }
   std::uint64_t duplicates_found() const { return duplicates_found_; }
+  /// Whether weights of a repeated edge have added up to more than a double holds.
+  bool has_overflown() const { return has_overflown_; }
 
  private:
   struct PlainItem {
@@ -49,6 +51,7 @@ class BucketSorter {
   Buffer<std::uint32_t> sources_;
   Buffer<double> weights_;
   std::uint64_t duplicates_found_ = 0;
+  bool has_overflown_ = false;
 };
 
 }  // namespace tessera

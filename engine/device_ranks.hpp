@@ -1,7 +1,6 @@
 // One GPU for each rank: who takes which, and the link between them.
 #pragma once
 #include <functional>
-#include <span>
 #include <string>
 
 #include "kernels/backend.hpp"

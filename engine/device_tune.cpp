@@ -7,6 +7,7 @@
 #include "engine/graph_generator.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/table_file.hpp"
+#include "kernels/base/median.hpp"
 #include "kernels/block_padding.hpp"
 
 namespace tessera {
@@ -101,9 +102,7 @@ class DeviceTune {
       std::vector<double> seconds =
           backend.time_runs([&] { op.apply(x, y, num_vectors); }, options_.repeats + 1);
       seconds.erase(seconds.begin());
-      std::nth_element(seconds.begin(), seconds.begin() + options_.repeats / 2, seconds.end());
-      samples_.csr.push_back(
-          {work_of(graph, op), seconds[static_cast<std::size_t>(options_.repeats / 2)], num_vectors});
+      samples_.csr.push_back({work_of(graph, op), median(std::move(seconds)), num_vectors});
     }
   }
   template <class S>

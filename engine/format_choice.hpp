@@ -16,6 +16,7 @@ struct RowLengthStats {
   std::uint64_t num_filled = 0;  ///< rows with an element
   double usual_deviation = 0;    ///< of the rows of at most 100 means, over their mean
 };
+/// matrix: of any shape, empty, too: then all is 0.
 RowLengthStats row_length_stats(const CsrView<double>& matrix);
 
 struct MatrixFacts {
@@ -25,6 +26,7 @@ struct MatrixFacts {
   double scatter =
       0;  ///< places of x of 32 bytes (f32) that 32 neighbouring rows read, an element: 1 at most
 };
+/// A look at every element: what likely_forms() goes by.
 MatrixFacts matrix_facts(const CsrView<double>& matrix);
 
 /// The forms (names of product_forms) of which one is about as fast as any of ours: those, 8 at most, that

@@ -29,7 +29,7 @@ GraphStats graph_stats(const Graph& graph, Communicator& comm);
 /// In-degrees and out-degrees of all vertices, or sums of weights; original order, same on every rank.
 std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm);
 std::vector<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm);
-/// Both. To count out-edges is a look at every edge, so who needs them several times keeps them.
+/// Both; collective. To count out-edges is a look at every edge, so who needs them several times keeps them.
 struct GraphDegrees {
   std::vector<std::uint64_t> in, out;
 };

@@ -10,6 +10,7 @@
 #include "engine/edge_source.hpp"
 #include "engine/label_index.hpp"
 #include "engine/label_numbering.hpp"
+#include "engine/region_failure.hpp"
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
 
@@ -24,9 +25,13 @@ template <class Body>
 void for_each_keys(const EdgeChunk& chunk, Body body) {
   auto pieces = [&](const auto& keys) {
     const auto size = static_cast<std::int64_t>(keys.size());
+    RegionFailure failure;
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t begin = 0; begin < size; begin += kKeysPerPiece)
-      body(keys.data() + begin, static_cast<std::uint64_t>(std::min(kKeysPerPiece, size - begin)), begin);
+      failure.guard([&] {
+        body(keys.data() + begin, static_cast<std::uint64_t>(std::min(kKeysPerPiece, size - begin)), begin);
+      });
+    failure.rethrow();
   };
   if (!chunk.wide_pairs.empty())
     pieces(chunk.wide_pairs);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/parsed_edges.hpp"
-#include "kernels/base/buffer.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera {

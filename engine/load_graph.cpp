@@ -41,7 +41,11 @@ Graph load_graph(const GraphOptions& options, Communicator& comm, const ReadProg
     ParsedEdges parsed = read_edges(options, comm, progress);
     taken.read_seconds = seconds_since(start);
     const auto build_start = std::chrono::steady_clock::now();
-    graph = build_graph(std::move(parsed), options, comm);
+    try {
+      graph = build_graph(std::move(parsed), options, comm);
+    } catch (const InputError& error) {
+      throw InputError((options.path == "-" ? "standard input" : options.path) + ": " + error.what());
+    }
     taken.build_seconds = seconds_since(build_start);
   }
   if (times != nullptr) *times = taken;

@@ -7,25 +7,16 @@
 #include <functional>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/mix_bits.hpp"
 
 namespace tessera {
 namespace {
 
-/// Random numbers that are the same on every machine.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t below(std::uint64_t bound) {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % bound;
-  }
-  double uniform() { return static_cast<double>(below(std::uint64_t{1} << 53)) * 0x1p-53; }
-
- private:
-  std::uint64_t state_;
-};
+/// From 0 on, below 1; of the lower bits, by which the suite's matrices were made from the start.
+double fraction(RandomBits& random) {
+  constexpr std::uint64_t kSteps = std::uint64_t{1} << 53;
+  return static_cast<double>(random.next() % kSteps) / static_cast<double>(kSteps);
+}
 
 using RowColumns = std::function<std::vector<VertexId>(VertexId row)>;
 
@@ -78,22 +69,22 @@ SparseMatrix arrow(VertexId size) {
 }
 
 SparseMatrix random_rows(VertexId size, unsigned length, std::uint64_t seed) {
-  Random random(seed);
+  RandomBits random(seed);
   return pattern_matrix(size, [&](VertexId) {
     std::vector<VertexId> columns;
-    for (unsigned k = 0; k < length; ++k) columns.push_back(static_cast<VertexId>(random.below(size)));
+    for (unsigned k = 0; k < length; ++k) columns.push_back(static_cast<VertexId>(random.next() % size));
     return columns;
   });
 }
 
 /// Row lengths that fall off as a power, some rows empty; columns near 0 more often.
 SparseMatrix power_law(VertexId size, double mean, std::uint64_t seed) {
-  Random random(seed);
+  RandomBits random(seed);
   return pattern_matrix(size, [&](VertexId) {
-    const double length = mean * (std::pow(random.uniform() + 1e-3, -0.6) - 1);
+    const double length = mean * (std::pow(fraction(random) + 1e-3, -0.6) - 1);
     std::vector<VertexId> columns;
     for (double k = 1; k <= length && k < size; ++k)
-      columns.push_back(static_cast<VertexId>(std::pow(random.uniform(), 3) * size));
+      columns.push_back(static_cast<VertexId>(std::pow(fraction(random), 3) * size));
     return columns;
   });
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/median.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/formats/format_registry.hpp"
 
 namespace tessera {
@@ -50,7 +52,7 @@ void OverlappedProduct<S>::prepare(const CsrView<double>& matrix, const std::str
   } catch (const std::exception& error) {
     refusal_ = error.what();
   }
-  prepare_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  prepare_seconds_ = seconds_since(start);
   is_ready_ = true;
 }
 
@@ -74,15 +76,13 @@ template <class S>
 typename OverlappedProduct<S>::ProductTimes OverlappedProduct<S>::time_products(const Buffer<S>& x,
                                                                                 Buffer<S>& y,
                                                                                 int repeat) const {
-  const auto median = [&](const SparseProduct<S>& product) {
+  const auto time = [&](const SparseProduct<S>& product) {
     product.multiply(x.data(), y.data());
-    std::vector<double> seconds = backend_.time_runs([&] { product.multiply(x.data(), y.data()); }, repeat);
-    std::nth_element(seconds.begin(), seconds.begin() + repeat / 2, seconds.end());
-    return seconds[static_cast<std::size_t>(repeat / 2)];
+    return median(backend_.time_runs([&] { product.multiply(x.data(), y.data()); }, repeat));
   };
   // After the change the first format is the one put aside.
-  if (switched_after_ < 0) return {.first = median(*current_)};
-  return {.first = median(*better_), .better = median(*current_)};
+  if (switched_after_ < 0) return {.first = time(*current_)};
+  return {.first = time(*better_), .better = time(*current_)};
 }
 
 template class OverlappedProduct<float>;

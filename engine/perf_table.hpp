@@ -32,6 +32,7 @@ struct PerfTable {
 
   /// Elements a second of one warp on a w x h workload: Performance(w, h) of algorithm 3.
   double elements_per_second(std::uint32_t width, std::uint32_t height) const;
+  /// Of plain CSR whose inputs lie in so many bytes of x; between the entries of `csr` interpolated.
   double csr_ns_per_element(double x_bytes) const;
   /// Fills the lookup grid from `entries`; call after changing them.
   void prepare();

@@ -9,6 +9,7 @@
 
 #include "engine/bucket_sorter.hpp"
 #include "engine/edge_buckets.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
@@ -51,7 +52,9 @@ void sort_buckets(const EdgeBuckets<kWeighted>& buckets, const KeySet* keys,
   InOrder order;
   std::atomic<std::uint64_t> next_bucket{0};
   std::uint64_t duplicates = 0;
-#pragma omp parallel num_threads(static_cast <int>(sorters.size())) reduction(+ : duplicates)
+  bool overflow = false;
+#pragma omp parallel num_threads(static_cast <int>(sorters.size())) reduction(+ : duplicates) \
+    reduction(|| : overflow)
   {
     BucketSorter<kWeighted>& sorter = sorters[omp_get_thread_num()];
     for (std::uint64_t b; (b = next_bucket.fetch_add(1)) < plan.num_buckets();) {
@@ -59,6 +62,7 @@ void sort_buckets(const EdgeBuckets<kWeighted>& buckets, const KeySet* keys,
       sorter.sort(buckets.entries(b), count, plan.first_row[b + 1] - plan.first_row[b]);
       release_pages(buckets.entries(b), count * sizeof(*buckets.entries(b)));
       duplicates += sorter.duplicates_found();
+      overflow = overflow || sorter.has_overflown();
       const auto sources = sorter.sources();
       const EdgeOffset base = order.claim(b, sources.size());
       write_offsets(sorter.row_begin(), plan.first_row[b], base, keys, rows.row_offsets.data());
@@ -71,6 +75,8 @@ void sort_buckets(const EdgeBuckets<kWeighted>& buckets, const KeySet* keys,
         std::copy(sorter.weights().begin(), sorter.weights().end(), rows.weights.data() + base);
     }
   }
+  if (overflow)
+    throw InputError("the weights of a repeated edge add up to more than a double holds; scale them down");
   rows.duplicate_edges = duplicates;
   rows.row_offsets[rows.row_offsets.size() - 1] = order.end();
   rows.col_indices.truncate(order.end());

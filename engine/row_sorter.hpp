@@ -26,7 +26,8 @@ struct SortedRows {
   std::uint64_t duplicate_edges = 0;
 };
 
-/// Rows ascending by column; equal columns that are kept stay in the order of the source.
+/// Rows ascending by column; equal columns that are kept stay in the order of the source. Throws InputError
+/// where merged weights overflow.
 template <class Source>
 SortedRows sort_rows(Source& source, const RowSortOptions& options);
 

@@ -6,6 +6,8 @@
 #include "engine/graph_builder.hpp"
 #include "engine/operator_builder.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/median.hpp"
+#include "kernels/base/seconds_since.hpp"
 
 namespace tessera {
 namespace {
@@ -119,7 +121,7 @@ void SpmvOperator<S>::send_through_host(Buffer<S>& x, unsigned num_vectors) {
   gather_through_host(exchange_plan_.count * num_vectors, input_slots_.empty() ? x : received_);
   if (!input_slots_.empty())
     backend_->put_inputs(received_, nullptr, num_vectors, {&x, &input_slots_, input_slots_.size()});
-  host_exchange_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  host_exchange_seconds_ += seconds_since(start);
 }
 
 template <class S>
@@ -181,11 +183,8 @@ std::vector<PartTime> SpmvOperator<S>::time_parts(int repeats) const {
     const std::vector<PartTime> once = matrix_->time_parts(x, y);
     for (std::size_t part = 0; part < once.size(); ++part) seconds[part].push_back(once[part].seconds);
   }
-  for (std::size_t part = 0; part < result.size(); ++part) {
-    const auto middle = seconds[part].begin() + repeats / 2;
-    std::nth_element(seconds[part].begin(), middle, seconds[part].end());
-    result[part].seconds = *middle;
-  }
+  for (std::size_t part = 0; part < result.size(); ++part)
+    result[part].seconds = median(std::move(seconds[part]));
   return result;
 }
 

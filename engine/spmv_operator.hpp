@@ -97,28 +97,31 @@ class SpmvOperator {
   /// local: this rank's inputs in local order, k numbers each. x is for start() and apply(), or for any work
   /// after wait_for_inputs().
   void replicate(const Buffer<S>& local, const Buffer<S>* scale, Buffer<S>& x, unsigned num_vectors = 1);
+  /// Where products leave this rank's rows.
   RowPlaces row_places() const { return matrix_->row_places(); }
   /// y = A x for this rank's rows; y comes from make_y, and nothing else writes to it.
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
 
   // The same in parts, for loops that let a device work ahead. replicate() is: fill input_target(), send().
   // apply() is: start(), wait_for_inputs().
+  /// Where this rank's inputs go, to be sent or, on one rank, into x.
   InputTarget<S> input_target(Buffer<S>& x, unsigned num_vectors = 1);
   void send(Buffer<S>& x, unsigned num_vectors = 1);  ///< collective
   /// May return before y is there; later work of the backend finds it. Before the host waits for such work,
   /// it must wait_for_inputs(), which finds out when a rank is gone.
   void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);
   void wait_for_inputs();
-  // Where a device can, a product of one vector may also end in the update of what it is for, and no y is
-  // needed: begin_for_update() stands for start() then, end_with_update() for the backend's update.
+  /// Where a device can, a product of one vector may also end in the update of what it is for, and no y is
+  /// needed: begin_for_update() stands for start() then, end_with_update() for the backend's update
+  /// (Backend::end_with_update).
   bool prepare_to_end_with_updates() const { return matrix_->prepare_to_end_with_updates(); }
   void begin_for_update(const Buffer<S>& x) { matrix_->begin_for_update(x); }
   PendingSums end_with_update(const EndingUpdate& update, const RowScale<S>& scale, const ExactScale& bound,
                               bool squares, Buffer<S>& score, const InputTarget<S>& next) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
-  // On one rank, where a device can, ranks take a step in one go (Backend::step_ranks), and no y is needed: x
-  // is read, the next inputs go to next_x.
+  /// On one rank, where a device can, ranks take a step in one go (Backend::step_ranks), and no y is needed:
+  /// x is read, the next inputs go to next_x.
   bool steps_ranks() const { return comm_->size() == 1 && matrix_->steps_ranks(); }
   PendingSums step_ranks(const RankUpdate& update, const Buffer<S>& x, const Buffer<S>& jump,
                          const RowScale<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
@@ -126,7 +129,7 @@ class SpmvOperator {
     return backend_->step_ranks(*matrix_, update, x, jump, scale, bound, squares, score, input_target(next_x),
                                 chain);
   }
-  // In the same way a block of walks takes a step (Backend::step_walks).
+  /// In the same way a block of walks takes a step (Backend::step_walks).
   bool steps_walks(unsigned num_vectors) const {
     return comm_->size() == 1 && matrix_->steps_walks(num_vectors);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -16,6 +17,7 @@ namespace {
 
 /// Elements of a workload that a row piece is assumed to be packed into.
 constexpr double kTypicalWorkloadSize = 8192;
+constexpr const char* kNoRoomForTiles = "this GPU's blocks have too little shared memory for tiles";
 /// Tiling must promise at least this much: on a CPU because the prediction does not see natural locality, on
 /// a GPU where there are values, because short rows wait for them in ways that the rates do not know; of
 /// several vectors, which tiles take one by one, because each then ends in an update of its own, which is not
@@ -167,7 +169,10 @@ void predict_on_device(std::span<const double> pieces, const TilingLimits& limit
 std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& limits, double gain,
                         unsigned num_vectors) {
   std::string reason = asked ? "asked for" : "predicted to be faster";
-  if (!asked && plan.kernel == KernelKind::csr && plan.predicted_csr_seconds > plan.predicted_tile_seconds)
+  if (!asked && !limits.holds_tiles)
+    reason = kNoRoomForTiles;
+  else if (!asked && plan.kernel == KernelKind::csr &&
+           plan.predicted_csr_seconds > plan.predicted_tile_seconds)
     reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (gain - 1) * 100);
   const std::string what = num_vectors > 1 && limits.prefers_messages
                                ? fmt::format("a product with {} vectors", num_vectors)
@@ -234,8 +239,11 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   }
   const double gain = required_gain(limits, work.weighted, num_vectors);
   if (asked == KernelKind::automatic)
-    plan.kernel = plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds ? tiled_kernel(limits)
-                                                                                  : KernelKind::csr;
+    plan.kernel = limits.holds_tiles && plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds
+                      ? tiled_kernel(limits)
+                      : KernelKind::csr;
+  else if (asked != KernelKind::csr && !limits.holds_tiles)
+    throw ResourceError(fmt::format("{}: {}; use --kernel csr", to_string(asked), kNoRoomForTiles));
   const bool has_blocks =
       num_vectors > 1 && limits.prefers_messages && plan.kernel != KernelKind::tile_messages;
   choose_order(findings, has_blocks, plan);

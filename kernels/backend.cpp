@@ -2,6 +2,7 @@
 #include "kernels/backend.hpp"
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #ifdef TESSERA_HAVE_CUDA
 #include "kernels/cuda/cuda_backend.hpp"
@@ -58,7 +59,7 @@ std::vector<double> Backend<S>::time_runs(const std::function<void()>& work, int
     const auto start = std::chrono::steady_clock::now();
     work();
     synchronize();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
   }
   return seconds;
 }

@@ -18,6 +18,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/exchange.hpp"
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
@@ -39,6 +40,7 @@ struct TilingLimits {
   EdgeOffset bin_nonzeros = 0;    ///< twice as many at once
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
+  bool holds_tiles = true;        ///< false: there is no memory near the cores for these tiles, only CSR
 
   /// for_updates: of products that end in updates (Backend::end_with_update), where rows have a cost.
   BinLimits bins_for(EdgeOffset num_nonzeros, bool for_updates) const {
@@ -98,7 +100,7 @@ class Matrix {
   virtual std::vector<PartTime> time_parts(const Buffer<S>& x, Buffer<double>& y) const {
     const auto start = std::chrono::steady_clock::now();
     apply(x, y, 1);
-    return {{"product", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
+    return {{"product", seconds_since(start)}};
   }
 };
 
@@ -168,6 +170,7 @@ class Backend {
 
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
   virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
+  /// Uninitialised; throws ResourceError where there is not enough (NoRoomError on a device).
   virtual std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) = 0;
   template <class T>
   Buffer<T> allocate(std::size_t size) {
@@ -175,8 +178,10 @@ class Backend {
     T* data = static_cast<T*>(memory.get());
     return Buffer<T>(std::move(memory), data, size);
   }
+  /// num_bytes between the host and memory of allocate_bytes(), behind the work before.
   virtual void upload(const void* host, void* device, std::size_t num_bytes) = 0;
   virtual void download(const void* device, void* host, std::size_t num_bytes) = 0;
+  /// From a form in host memory.
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileComposite<S> matrix) = 0;
   /// exchange: what fills x, if it comes from make_exchange(); null else.
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
@@ -231,6 +236,7 @@ class Backend {
   virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
                                       const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
+  /// The largest |y|, and the sum of y or of its squares, by `bound` as far as that covers them.
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and
   /// scale; the host waits for the first only. For one rank that has all of y.

@@ -20,7 +20,7 @@ class Communicator {
   virtual int size() const = 0;
   bool is_root() const { return rank() == 0; }
 
-  virtual void barrier() = 0;
+  virtual void barrier() = 0;  ///< returns when every rank has called it
   /// From now on sums, maxima and gathers throw LostRankError when not all ranks have called them within so
   /// many seconds; 0: they wait for ever. For phases in which all ranks keep step. Not collective.
   virtual void set_answer_seconds(double) {}

@@ -24,6 +24,7 @@ struct PartitionBalance {
 /// Ranks may end up without rows.
 RowPartition bitonic_partition(std::span<const std::uint64_t> row_lengths, int num_ranks);
 
+/// How far the largest part is from the mean, in rows and in elements (1: even).
 PartitionBalance partition_balance(const RowPartition& partition, std::span<const std::uint64_t> row_lengths);
 
 }  // namespace tessera

@@ -8,6 +8,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/graph_output.hpp"
 #include "tools/memory.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/report.hpp"
 
 namespace tessera::cli {
@@ -81,6 +82,7 @@ void GenerateCommand::check_options() const {
       throw OptionError(fmt::format("generate uniform: --{} is for rmat", option.name));
   if (output_.empty()) throw OptionError("generate: missing --output FILE");
   graph_file_kind(output_);
+  check_distinct_outputs(outputs());
   if (generator_.a + generator_.b + generator_.c > 1)
     throw OptionError(fmt::format("generate: expected --a, --b and --c with a sum of at most 1, found {}",
                                   generator_.a + generator_.b + generator_.c));

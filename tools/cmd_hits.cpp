@@ -60,16 +60,10 @@ HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) cons
   options.stop = stop_;
   options.normalize = normalize_;
   if (warm_start_.empty()) return options;
-  const NodeValues start = read_node_values(warm_start_, "hub", graph, UnknownLabels::ignore, session.comm());
-  const std::uint64_t missing = graph.num_vertices - start.num_given;
+  const NodeValues start = read_warm_start(warm_start_, "hub", graph, session);
   options.start_hubs = start.values;
   for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
     if (!start.is_given[v]) options.start_hubs[v] = 1.0 / static_cast<double>(graph.num_vertices);
-  session.report()["warm_start"] = {
-      {"nodes", start.num_given}, {"missing_nodes", missing}, {"unknown_labels", start.num_unknown}};
-  log_info(fmt::format(
-      "warm start: {} nodes, {} without a score start as without a file, {} unknown labels ignored",
-      start.num_given, missing, start.num_unknown));
   return options;
 }
 

@@ -60,9 +60,7 @@ void PageRankCommand::check_options() const {
 
 void PageRankCommand::set_start(const Graph& graph, Session& session, PageRankOptions& options) const {
   if (warm_start_.empty()) return;
-  const NodeValues start =
-      read_node_values(warm_start_, "score", graph, UnknownLabels::ignore, session.comm());
-  const std::uint64_t missing = graph.num_vertices - start.num_given;
+  const NodeValues start = read_warm_start(warm_start_, "score", graph, session);
   double jump_sum = 0;
   for (double weight : options.personalization) jump_sum += weight;
   options.start = start.values;
@@ -71,11 +69,6 @@ void PageRankCommand::set_start(const Graph& graph, Session& session, PageRankOp
     options.start[v] = options.personalization.empty() ? 1.0 / static_cast<double>(graph.num_vertices)
                                                        : options.personalization[v] / jump_sum;
   }
-  session.report()["warm_start"] = {
-      {"nodes", start.num_given}, {"missing_nodes", missing}, {"unknown_labels", start.num_unknown}};
-  log_info(fmt::format(
-      "warm start: {} nodes, {} without a score start as without a file, {} unknown labels ignored",
-      start.num_given, missing, start.num_unknown));
 }
 
 PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& session) {

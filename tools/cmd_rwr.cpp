@@ -99,6 +99,13 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
     return naming_graph(graph_,
                         [&] { return SpmvOperator<S>::in_edges(graph, how, *backend, session.comm()); });
   });
+  const auto num_lost =
+      std::count_if(queries.begin(), queries.end(), [&](VertexId v) { return weights[v] == 0; });
+  if (num_lost > 0)
+    log_warning(
+        fmt::format("{} of {} queries have no link with a weight above 0: their walks go nowhere, so that "
+                    "their scores sum to less than 1",
+                    num_lost, queries.size()));
   release_edges(graph);
   describe<S>(session, {{"in_edges", &op}});
   const RwrOptions options{.continue_probability = continue_probability_,

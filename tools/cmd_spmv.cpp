@@ -1,7 +1,6 @@
 // tessera spmv
 #include "engine/format_choice.hpp"
 #include "engine/io/input_file.hpp"
-#include "engine/load_graph.hpp"
 #include "kernels/formats/packet.hpp"
 #include "tools/comparison_command.hpp"
 #include "tools/graph_input.hpp"

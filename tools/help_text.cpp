@@ -18,14 +18,15 @@ constexpr const char* kExitCodes = R"(Exit codes
 )";
 
 constexpr const char* kFormats = R"(Input, found by content (--format overrides)
-  edge list      two labels a line, third column a weight (--weighted); blanks, tabs, commas, semicolons or
-                 --delimiter; lines that begin with # % or // are comments; SNAP files as published
+  edge list      two labels a line, third column a weight (--weighted); blanks, tabs, commas, semicolons, |
+                 or --delimiter; lines that begin with # % or // are comments; SNAP files as published
   csv            the same with a header line and quotes by RFC 4180 (no line breaks inside quotes); --columns
                  picks by name or number
   konect         out.* files; their first line decides direction and weights
   mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric (skew-symmetric with
                  --unweighted)
   cache          .tsr, made by `tessera convert`: checked, memory-mapped; neither compressed nor piped
+  Lists of neighbours (node neighbour neighbour ...) and lines of sizes are not read: give one edge a line.
   Others may be compressed (gzip, zstd, bzip2, xz) or in an archive (.tar.gz, .zip) with one graph in it.
 
 Output of scores (--output)

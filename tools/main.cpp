@@ -7,6 +7,7 @@
 #include "tools/log.hpp"
 #include "tools/run_command.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/threads.hpp"
 #ifdef TESSERA_HAVE_MPI
 #include "partition/mpi_communicator.hpp"
 #endif
@@ -43,6 +44,7 @@ int run_under_mpirun(int argc, char** argv, const std::vector<std::string>& argu
 }  // namespace
 
 int main(int argc, char** argv) {
+  tessera::cli::wait_politely_on_busy_machines(argv);
   occupy_standard_descriptors();
   tessera::cli::install_signal_handlers();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

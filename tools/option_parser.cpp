@@ -51,11 +51,25 @@ bool is_yes_or_no(const std::string& text) {
   }
 }
 
+/// Whether `given` is several letters, each of which is an option without a value.
+bool are_flags(const std::string& given, const po::options_description& description) {
+  return given.size() > 2 && given[0] == '-' && given[1] != '-' &&
+         std::all_of(given.begin() + 1, given.end(), [&](char letter) {
+           const po::option_description* option = description.find_nothrow(std::string("-") + letter, false);
+           return option != nullptr && option->semantic()->min_tokens() == 0;
+         });
+}
+
 /// A flag takes yes or no behind "=", or as the next argument; any other argument is not its own. "-q FILE"
 /// becomes "--quiet=yes FILE".
 std::vector<std::string> with_values_of_flags(std::vector<std::string> arguments,
                                               const po::options_description& description) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (are_flags(arguments[i], description)) {  // -qv: one by one
+      const std::string others = "-" + arguments[i].substr(2);
+      arguments[i].resize(2);
+      arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, others);
+    }
     const std::string& given = arguments[i];
     const bool is_long = given.starts_with("--");
     if (given.size() < 2 || given[0] != '-' || (!is_long && given.size() > 2)) continue;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "kernels/base/median.hpp"
 #include "kernels/base/seconds_since.hpp"
 #include "tools/log.hpp"
 #include "tools/session.hpp"
@@ -25,13 +26,7 @@ constexpr double kMegabyte = 1e6;
 
 double StepTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 
-double StepTimes::median() const {
-  if (seconds.empty()) return 0;
-  std::vector<double> sorted = seconds;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
-}
+double StepTimes::median() const { return tessera::median(seconds); }
 
 Progress::Progress(const GeneralOptions& general, bool is_root) {
   if (!is_root || general.quiet || general.no_progress) return;

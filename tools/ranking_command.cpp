@@ -164,6 +164,18 @@ const PerfTable& RankingCommand::tables(Communicator& comm) {
   return *tables_;
 }
 
+NodeValues RankingCommand::read_warm_start(const std::string& path, std::string_view column,
+                                           const Graph& graph, Session& session) {
+  NodeValues start = read_node_values(path, column, graph, UnknownLabels::ignore, session.comm());
+  const std::uint64_t missing = graph.num_vertices - start.num_given;
+  session.report()["warm_start"] = {
+      {"nodes", start.num_given}, {"missing_nodes", missing}, {"unknown_labels", start.num_unknown}};
+  log_info(fmt::format(
+      "warm start: {} nodes, {} without a score start as without a file, {} unknown labels ignored",
+      start.num_given, missing, start.num_unknown));
+  return start;
+}
+
 OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& session) {
   return {.kernel = kernel_,
           .table = tables(session.comm()),

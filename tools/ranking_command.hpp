@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
+#include "tools/node_values.hpp"
 #include "tools/output_paths.hpp"
 #include "tools/precision.hpp"
 #include "tools/report.hpp"
@@ -47,6 +49,9 @@ class RankingCommand : public Command {
   void check_solver_memory(const Graph& graph, MemoryShape shape, Session& session);
   /// Degrees of `graph`, the one that is solved; counted once, until release_edges().
   std::shared_ptr<const GraphDegrees> degrees(const Graph& graph, Communicator& comm);
+  /// Scores to start from, which log and report speak of; column: of read_node_values.
+  static NodeValues read_warm_start(const std::string& path, std::string_view column, const Graph& graph,
+                                    Session& session);
   OperatorOptions operator_options(const Graph& graph, Session& session);
   /// Gives back the memory of edges and degrees once the matrix is packed; labels and sizes stay.
   void release_edges(Graph& graph);

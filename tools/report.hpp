@@ -15,6 +15,7 @@ namespace tessera::cli {
 
 inline constexpr int kReportVersion = 1;
 
+/// Objects of the report, with the fields that docs/report.md lists.
 nlohmann::ordered_json options_json(const OptionTable& options);
 nlohmann::ordered_json input_json(const std::string& path, const GraphFacts& facts);
 nlohmann::ordered_json graph_json(const Graph& graph);
@@ -32,7 +33,7 @@ std::vector<PartTime> measured_parts(Session& session, const SpmvOperator<S>& op
 nlohmann::ordered_json parts_json(const SpmvPlan& plan, std::span<const PartTime> measured);
 nlohmann::ordered_json iteration_json(const IterationReport& report);
 
-/// Rates of one iteration: seconds (median), bytes moved, GB/s and GFLOP/s over all steps. `flops_edges`:
+/// Rates of one iteration: seconds (median), bytes moved, GB/s and GFLOP/s over all steps. `edges_a_step`:
 /// stored edges one step with one vector multiplies.
 nlohmann::ordered_json step_json(const StepTimes& times, std::uint64_t edges_a_step,
                                  std::uint64_t matrix_bytes, std::uint64_t vector_bytes,

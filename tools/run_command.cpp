@@ -40,6 +40,7 @@ std::string read_config_file(const std::string& path, Communicator& comm) {
   std::string text;
   run_together(comm, [&] {
     if (!comm.is_root()) return;
+    if (path == "-") throw OptionError("--config: expected a file, found -; standard input is for the graph");
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
     std::array<char, 4096> chunk;
     while (file != nullptr) {

@@ -2,9 +2,12 @@
 
 #include <poll.h>
 #include <unistd.h>
+
 #include <csignal>
 #include <initializer_list>
 #include <string_view>
+
+#include "tools/exit_code.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -15,7 +18,7 @@ volatile std::sig_atomic_t is_writing = 0;
 volatile std::sig_atomic_t tells_end = 0, is_on_terminal = 0;  // the end is to be told, and where
 
 void on_stop(int signal) {
-  if (first_signal != 0) _exit(128 + first_signal);
+  if (first_signal != 0) _exit(kExitSignalBase + first_signal);
   first_signal = signal;
   alarm(kSecondsToStop);
 }
@@ -32,7 +35,7 @@ void tell_end() {
 void on_alarm(int) {
   if (is_writing != 0) return void(alarm(kSecondsToStop));
   if (tells_end != 0) tell_end();
-  _exit(128 + first_signal);
+  _exit(kExitSignalBase + first_signal);
 }
 
 void handle(int signal, void (*handler)(int)) {

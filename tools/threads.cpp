@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include "tools/log.hpp"
 
@@ -23,6 +26,17 @@ int cores_of_mask() {
 }
 
 }  // namespace
+
+void wait_politely_on_busy_machines(char** argv) {
+  constexpr const char* kPolicy = "OMP_WAIT_POLICY";
+  double load = 0;
+  if (std::getenv(kPolicy) != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (getloadavg(&load, 1) != 1 || 2 * load < static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN))) return;
+  std::error_code failure;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure || setenv(kPolicy, "passive", 1) != 0) return;
+  execv(program.c_str(), argv);
+}
 
 int processes_on_this_machine() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})

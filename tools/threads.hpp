@@ -9,6 +9,12 @@ namespace tessera::cli {
 /// process to one of many cores. Sets the number for OpenMP and oneTBB; returns it.
 int start_threads(int asked, Communicator& comm);
 
+/// At the very start: where other work keeps half of the machine's cores busy, lets threads of OpenMP sleep
+/// while they wait, unless the environment says how they wait. Spinning, they would keep those cores from the
+/// threads that they wait for: small graphs took up to 60 times as long. OpenMP looks at the environment when
+/// it is loaded, so the program replaces itself by its like; where it cannot, it goes on as it is.
+void wait_politely_on_busy_machines(char** argv);
+
 /// Processes of this job on this machine, as the launcher says; 1 when it does not.
 int processes_on_this_machine();
 

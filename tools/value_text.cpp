@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/io/lower_case.hpp"
 #include "kernels/base/error.hpp"
 #include "tools/nearest_name.hpp"
 
@@ -94,11 +95,8 @@ std::optional<char> parse_delimiter(std::string_view text) {
     if (text == name) return byte;
   if (text.size() == 1 && text != "\n" && text != "\r" && text != "\"") return text[0];
   const std::vector<std::string> names{"tab", "comma", "space", "semicolon", "auto"};
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   throw OptionError(fmt::format("expected one byte, or tab, comma, space, semicolon or auto, found \"{}\"{}",
-                                text, did_you_mean(lower, names)));
+                                text, did_you_mean(lower_case(text), names)));
 }
 
 std::string delimiter_text(std::optional<char> delimiter) {

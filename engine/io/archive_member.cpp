@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/io/decompression.hpp"
+#include "engine/io/lower_case.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -12,12 +13,6 @@ namespace tessera {
 namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
 
 bool ends_with_any(const std::string& name, std::initializer_list<const char*> suffixes) {
   return std::any_of(suffixes.begin(), suffixes.end(),
@@ -30,7 +25,7 @@ bool is_table(const std::string& name) {
 
 /// 2 = named like a graph, 1 = may be one, 0 = not.
 int likeness(const std::string& path) {
-  const std::string name = lower(base_name(path));
+  const std::string name = lower_case(base_name(path));
   if (name.empty() || name[0] == '.' || path.starts_with("__MACOSX/")) return 0;
   if (name.starts_with("out.") || ends_with_any(name, {".mtx", ".e", ".el", ".wel", ".edges", ".edgelist"}))
     return 2;

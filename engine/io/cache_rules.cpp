@@ -76,6 +76,12 @@ void check_cache_options(const GraphOptions& options, bool weighted, LabelKind l
     refuse(std::string("--duplicates ") + name_of(options.duplicates) +
            ": the cache was made with --duplicates " + name_of(facts.duplicates) +
            "; ask for that, or make the cache again from the original file");
+  if (options.undirected && !facts.undirected && weighted && !options.unweighted &&
+      options.duplicates == Duplicates::drop)
+    refuse(
+        "--duplicates drop: of an edge in both directions the first of the file stays, which a cache does "
+        "not "
+        "know; make it again from the original file with --undirected");
 }
 
 Graph apply_cache_options(Graph graph, const GraphOptions& options, Communicator& comm) {

@@ -1,7 +1,6 @@
 // Checks of what a cache file holds, beyond its header: checksums, order and range of every element. Threads
 // and ranks share the work by pieces.
 #pragma once
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 // Which columns hold source, target and weight: --columns by number or name, header lines found or given.
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/graph_options.hpp"

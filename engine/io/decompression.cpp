@@ -76,9 +76,7 @@ const char* layer_name(Layer layer) {
 
 std::unique_ptr<ByteSource> decompress(Layer layer, std::unique_ptr<PeekSource> below,
                                        const std::string& name) {
-#if defined(TESSERA_HAVE_ZLIB) || !defined(TESSERA_HAVE_LIBARCHIVE)
   if (layer == Layer::gzip) return make_gzip_source(std::move(below), name);
-#endif
   if (layer == Layer::zstd) {
     skip_frames(*below, name);
     const auto next = find_layer(below->peek(512));

@@ -131,8 +131,9 @@ void fill_facts(const SharedHead& shared, const TextFormat& format, const Parsed
   facts.reversed = parsed.reverse;
   facts.notes = format.notes;
   if (extra_columns_everywhere != 0)
-    facts.notes.push_back(fmt::format("{} lines have more than {} columns; the others are ignored",
-                                      extra_columns_everywhere, format.columns_used()));
+    facts.notes.push_back(fmt::format("{} lines have more than {} columns; what is behind them is ignored{}",
+                                      extra_columns_everywhere, format.columns_used(),
+                                      format.weighted ? "" : " (--weighted reads weights)"));
 }
 
 }  // namespace

@@ -63,6 +63,34 @@ std::size_t count_split_lines(const SampleLines& sample, char delimiter, bool in
   });
 }
 
+/// Whether every line is two fields apart by blanks that both hold `delimiter`: then it belongs to the
+/// labels.
+bool is_within_labels(const SampleLines& sample, char delimiter) {
+  LineFields fields(0, false);
+  return std::all_of(sample.begin(), sample.end(), [&](const HeadLine& line) {
+    fields.split(trimmed_line(line.text, 0));
+    return fields.size() == 2 && fields[0].find(delimiter) != std::string_view::npos &&
+           fields[1].find(delimiter) != std::string_view::npos;
+  });
+}
+
+/// Whether semicolons are apart what commas belong to: they cut every line into as many fields, and commas
+/// are in none of the first two of these (but in weights like 0,5) or in both everywhere.
+bool semicolons_come_first(const SampleLines& sample) {
+  LineFields fields(';', true);
+  std::size_t num_fields = 0, in_none = 0, in_both = 0;
+  for (const HeadLine& line : sample) {
+    if (*fields.split(trimmed_line(line.text, ';')) != 0 || fields.size() < 2) return false;
+    if (num_fields != 0 && fields.size() != num_fields) return false;
+    num_fields = fields.size();
+    const auto commas =
+        (fields[0].find(',') != std::string_view::npos) + (fields[1].find(',') != std::string_view::npos);
+    in_none += commas == 0;
+    in_both += commas == 2;
+  }
+  return in_none == sample.size() || in_both == sample.size();
+}
+
 /// 0 = white space. Two integers by white space decide first; then the delimiter that most lines have (not
 /// all: a bad line is for the parser to report).
 char find_delimiter(const SampleLines& sample, const GraphOptions& options) {
@@ -71,7 +99,10 @@ char find_delimiter(const SampleLines& sample, const GraphOptions& options) {
   const std::size_t by_blanks = count_split_lines(sample, 0, false);
   for (const char delimiter : {'\t', ',', ';', '|'}) {
     const std::size_t lines = count_split_lines(sample, delimiter, false);
-    if (2 * lines > sample.size() || lines > by_blanks) return delimiter;
+    if (2 * lines <= sample.size() && lines <= by_blanks) continue;
+    if (options.format != InputFormat::csv && is_within_labels(sample, delimiter)) continue;
+    if (delimiter == ',' && semicolons_come_first(sample)) continue;
+    return delimiter;
   }
   return options.format == InputFormat::csv ? ',' : 0;
 }

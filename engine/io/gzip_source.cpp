@@ -1,5 +1,3 @@
-// Compiled where zlib is linked.
-#if defined(TESSERA_HAVE_ZLIB) || !defined(TESSERA_HAVE_LIBARCHIVE)
 #include "engine/io/gzip_source.hpp"
 
 #include <zlib.h>
@@ -88,4 +86,3 @@ std::unique_ptr<ByteSource> make_gzip_source(std::unique_ptr<PeekSource> below, 
 }
 
 }  // namespace tessera
-#endif

@@ -4,7 +4,6 @@
 
 #include "engine/graph_options.hpp"
 #include "engine/io/text_format.hpp"
-#include "engine/io/text_head.hpp"
 
 namespace tessera {
 

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "engine/io/cache_header.hpp"
 #include "engine/io/line_fields.hpp"
+#include "engine/io/lower_case.hpp"
 #include "engine/io/open_input.hpp"
 #include "engine/io/quoted_text.hpp"
 #include "engine/io/text_head.hpp"
@@ -58,7 +57,7 @@ bool is_header(const LineFields& fields) {
   double number = 0;
   if (fields.size() < 2 || parse_decimal(fields[1], Sign::any, number)) return false;
   for (const std::string_view name : {"node", "label", "vertex", "id", "name"})
-    if (fields[0] == name) return true;
+    if (lower_case(fields[0]) == name) return true;
   return false;
 }
 
@@ -81,7 +80,7 @@ char find_delimiter(const TextHead& text) {
 /// Where the header says that `column` is; the second column when it does not.
 std::size_t value_index(const LineFields& header, std::string_view column) {
   for (std::size_t i = 1; i < header.size(); ++i)
-    if (header[i] == column) return i;
+    if (lower_case(header[i]) == column) return i;
   return 1;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/io/atomic_file.hpp"
 #include "engine/io/csv_text.hpp"
 #include "engine/io/label_text.hpp"
+#include "engine/io/number_text.hpp"
 #include "engine/io/piece_stream.hpp"
 #include "partition/run_together.hpp"
 

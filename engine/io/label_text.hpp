@@ -1,9 +1,7 @@
 // Labels appended to text without a string of their own; used by the writers, once for each node.
 #pragma once
-#include <string>
 #include <string_view>
 
-#include "engine/io/number_text.hpp"
 #include "engine/label_table.hpp"
 
 namespace tessera {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/io/line_fields.hpp"
+#include "engine/io/lower_case.hpp"
 #include "engine/io/quoted_text.hpp"
 #include "engine/label_table.hpp"
 #include "kernels/base/error.hpp"
@@ -15,20 +16,13 @@ namespace tessera {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 [[noreturn]] void fail(const TextHead& head, std::uint64_t line, const std::string& what) {
   throw InputError(fmt::format("{}:{}: {}", head.name, line, what));
 }
 
 MatrixMarketBanner banner_of(const TextHead& head, const HeadLine& line) {
   LineFields words(0, false);
-  const std::string text = lower(trimmed_line(line.text, 0));
+  const std::string text = lower_case(trimmed_line(line.text, 0));
   words.split(text);
   const std::uint64_t number = std::max<std::uint64_t>(line.number, 1);  // 0 when the text is empty
   if (words.size() < 5 || !words[0].ends_with("%matrixmarket"))
@@ -105,7 +99,7 @@ bool is_matrix_market_banner(std::string_view line) {
   std::string_view content = trimmed_line(line, 0);
   if (!content.starts_with('%')) return false;
   while (content.starts_with('%')) content.remove_prefix(1);
-  const std::string text = lower(content);
+  const std::string text = lower_case(content);
   return text.starts_with("matrixmarket") || text.find(" matrix coordinate ") != std::string::npos ||
          text.find(" matrix array ") != std::string::npos;
 }

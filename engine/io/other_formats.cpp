@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/io/line_fields.hpp"
+#include "engine/io/lower_case.hpp"
 #include "engine/label_table.hpp"
 
 namespace tessera {
@@ -16,13 +17,6 @@ namespace tessera {
 namespace {
 
 using Fields = std::vector<std::string_view>;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 /// The next line that is neither blank nor comment, trimmed; an empty one at the end.
 HeadLine next_content(HeadLines& lines) {
@@ -137,7 +131,7 @@ void refuse_other_formats(const TextHead& head) {
   const HeadLines begin(head, byte_order_mark_size(head.text));
   HeadLines lines = begin;
   const HeadLine first = next_content(lines);
-  const char* name = name_of_other_format(lower(first.text), next_content(lines).text);
+  const char* name = name_of_other_format(lower_case(first.text), next_content(lines).text);
   if (name == nullptr && is_dimacs(begin)) name = "DIMACS";
   if (name == nullptr) return;
   fail_at_line(head, first.number,

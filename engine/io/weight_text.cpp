@@ -24,7 +24,7 @@ bool is_tiny(std::string_view text) {
   const std::size_t first = mantissa.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
   const long place = first < point ? static_cast<long>(point - first) : -static_cast<long>(first - point);
-  return place + exponent < 0;
+  return exponent < -place;
 }
 
 }  // namespace

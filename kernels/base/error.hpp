@@ -12,7 +12,7 @@ enum class ErrorCategory : int {
   usage = 2,          ///< an option or its value
   input = 4,          ///< the user's data; the message names file, line and what was expected
   resource = 5,       ///< memory, disk, device, communication
-  interrupted = 130,  ///< SIGINT or SIGTERM
+  interrupted = 130,  ///< SIGINT, SIGTERM or SIGHUP
 };
 
 class Error : public std::runtime_error {

@@ -12,4 +12,20 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// Random numbers one after the other (SplitMix64), the same on every machine.
+class RandomBits {
+ public:
+  explicit RandomBits(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    const std::uint64_t bits = mix_bits(state_);
+    state_ += 0x9E3779B97F4A7C15u;
+    return bits;
+  }
+  /// From 0 on, below 1.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_;
+};
+
 }  // namespace tessera

@@ -14,6 +14,7 @@ using EdgeOffset = std::uint64_t;  ///< a position in an array with one entry fo
 inline constexpr std::uint64_t kMaxVertices = std::numeric_limits<VertexId>::max() - 1;
 inline constexpr VertexId kNoVertex = std::numeric_limits<VertexId>::max();
 
+/// Rounded up; value + divisor must not overflow, nor what round_up() gives.
 template <class T>
 constexpr T ceil_div(T value, T divisor) {
   return (value + divisor - 1) / divisor;

@@ -73,7 +73,7 @@ class CudaBackend : public Backend<S> {
            " multiprocessors, " + std::to_string(properties_.totalGlobalMem >> 20) + " MiB";
   }
   TilingLimits tiling_limits() const override {
-    // Fixed for all devices, so that results do not depend on the device.
+    // Fixed for all devices that hold them, so that results do not depend on the device.
     return {.tile_columns = cuda::window_elements<S>(),
             .warp_width = 32,
             .max_active_warps = 4096,
@@ -84,7 +84,8 @@ class CudaBackend : public Backend<S> {
                      .row_messages = 4},  // with 2 and 7 a step took as long or 1.5 % longer
             .bin_nonzeros = std::uint64_t{1} << 27,
             .value_bytes = sizeof(S),
-            .prefers_messages = true};
+            .prefers_messages = true,
+            .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes};
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }

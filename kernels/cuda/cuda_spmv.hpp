@@ -59,6 +59,9 @@ template <class S>
 constexpr std::uint32_t window_elements() {
   return 160 * 1024 / sizeof(S) - 1;
 }
+/// Shared memory that blocks with such a window need, with the rings and what aligns them
+/// (slice_sums.cuh). An H100 has 227 KB, an A100 163.
+inline constexpr std::size_t kWindowBlockBytes = (160 + 64 + 2) * 1024;
 /// Threads of a block. Windows of half the size leave room for two blocks of 512 on a multiprocessor, of
 /// which one loads while the other sums.
 template <class S>

@@ -1,5 +1,6 @@
 // Device memory as Buffers, and copies of host arrays in it.
 #pragma once
+#include <exception>
 #include <memory>
 #include <span>
 
@@ -26,12 +27,14 @@ void abandon_device_memory();
 bool may_free();
 
 /// Knows whether an exchange between devices is under way. An error on its way up leaves memory alone
-/// meanwhile: the rank that the exchange waits for may be gone. So an owner of memory that the exchange uses
-/// has this before it.
+/// meanwhile: the rank that the exchange waits for may be gone, and freeing anything waits for the exchange.
+/// What is freed behind this by the same error is left alone, too: it does not end the exchange.
 class ExchangeWatch {
  public:
   ExchangeWatch() = default;
-  ~ExchangeWatch() { end(); }
+  ~ExchangeWatch() {
+    if (std::uncaught_exceptions() == 0) end();
+  }
   ExchangeWatch(const ExchangeWatch&) = delete;
   ExchangeWatch& operator=(const ExchangeWatch&) = delete;
   void begin();

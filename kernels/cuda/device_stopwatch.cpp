@@ -5,6 +5,7 @@
 #include <optional>
 #include <semaphore>
 
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/cuda/device_stream.hpp"
 
 namespace tessera::cuda {
@@ -36,7 +37,7 @@ class HeldStream {
 double seconds_to_start(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <string>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 
 namespace tessera::cuda {
 
-/// Launches of kKernel on the device in use may take so many bytes a block from now on. The limit belongs to
-/// the kernel and is never lowered: another thread may be about to launch it with more.
+/// Launches of kKernel on the device in use may take so many bytes a block from now on. Throws ResourceError
+/// where the device has fewer. The limit belongs to the kernel and is never lowered: another thread may be
+/// about to launch it with more.
 template <auto kKernel>
 void allow_shared_bytes(std::size_t num_bytes) {
   constexpr std::size_t kMostDevices = 64;
@@ -21,6 +24,12 @@ void allow_shared_bytes(std::size_t num_bytes) {
   if (most >= num_bytes) return;
   const std::lock_guard lock(one_at_a_time);
   if (most >= num_bytes) return;
+  int of_device = 0;
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&of_device, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (num_bytes > static_cast<std::size_t>(of_device))
+    throw ResourceError("tiles need blocks with " + std::to_string(num_bytes) +
+                        " bytes of shared memory, and this GPU's have " + std::to_string(of_device) +
+                        "; use --kernel csr");
   TESSERA_CUDA_CALL(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(num_bytes)));
   most = num_bytes;

@@ -89,6 +89,8 @@ __device__ void add_slices(Work& work, const Slice* slices, const WarpSlices& ow
   work.finish();
 }
 
+static_assert(window_elements<float>() * sizeof(float) + sizeof(float) + ring_bytes(1024) + kRingBytes ==
+              kWindowBlockBytes);
 /// Shared memory of a block of kKernel, which calls run_share: a ring a warp, from a multiple of kRingBytes
 /// on, and the window.
 template <auto kKernel, unsigned kThreads, class S>

@@ -1,7 +1,6 @@
 // ell: every row as long as the longest, stored column by column, a thread a row (Bell and Garland).
 // ellpack-r keeps the rows' lengths, and a thread stops at the end of its row (Vazquez et al. 2011).
 #pragma once
-#include <algorithm>
 
 #include "kernels/formats/sparse_product.hpp"
 

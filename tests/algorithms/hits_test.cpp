@@ -205,11 +205,30 @@ TEST(Hits, AStartWithoutLinksLeavesZeros) {
   options.start_hubs = {0, 1, 0, 1};
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
     const HitsResult result = run_hits(graph, options, {}, update);
-    if (update == HitsUpdate::alternating) {
-      EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
-    }
+    EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
     for (const double score : result.hub) EXPECT_TRUE(std::isfinite(score));
   }
+}
+
+/// The heavy edge, which the start does not reach, would outgrow the path in the block form.
+TEST(Hits, BothFormsStayInThePartThatTheyStartIn) {
+  OracleGraph oracle{22, {{20, 21, 1e7}}};
+  for (std::size_t v = 0; v + 1 < 20; ++v) {
+    oracle.edges.push_back({v, v + 1, 1});
+    oracle.edges.push_back({v + 1, v, 1});
+  }
+  const Graph graph = graph_of(oracle, true);
+  HitsOptions options = options_with(until(1e-9));
+  options.start_hubs.assign(22, 0);
+  options.start_hubs[0] = 1;
+  const HitsResult expected = run_hits(graph, options);
+  for (const int ranks : {1, 3}) {
+    const HitsResult block = run_hits(graph, options, {.ranks = ranks}, HitsUpdate::block);
+    EXPECT_LE(l1_distance(block.authority, expected.authority), 1e-6);
+    EXPECT_LE(l1_distance(block.hub, expected.hub), 1e-6);
+  }
+  options.stop = steps(20);
+  EXPECT_NEAR(total(run_hits<float>(graph, options, {}, HitsUpdate::block).authority), 1, 1e-6);
 }
 
 TEST(Hits, AWarmStartFromTheAnswerTakesOneStep) {
@@ -235,11 +254,11 @@ TEST(Hits, BadStartsAndWeightsAreRefused) {
 }
 
 TEST(Hits, MessagesBeyondTheNumbersAreRefused) {
-  HitsOptions options = options_with(steps(3));
-  options.start_hubs = {1, 0};
-  const Graph graph = graph_of({2, {{0, 1, 3e38}}}, true);
-  EXPECT_THROW(run_hits<float>(graph, options, {.kernel = KernelKind::tile_messages}, HitsUpdate::block),
-               InputError);
+  // Of two hubs of 1.
+  const HitsOptions options = options_with(steps(4), ScoreNorm::max);
+  const Graph graph = graph_of({3, {{0, 2, 3e38}, {1, 2, 3e38}}}, true);
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
+    EXPECT_THROW(run_hits<float>(graph, options, {.kernel = KernelKind::tile_messages}, update), InputError);
 }
 
 TEST(Hits, TheOrderOfNodesChangesRoundingsOnly) {

@@ -86,6 +86,22 @@ TEST(PageRank, EachRuleSolvesItsLinearSystem) {
     }
 }
 
+/// Nearly all of a score is its jump, whose own rounding counts, too.
+TEST(PageRank, OfRoundedJumpsIsWithinItsErrorBound) {
+  OracleGraph oracle{242, {}};
+  for (std::size_t v = 0; v < 241; ++v) oracle.edges.push_back({v, 241});
+  PageRankOptions options = options_with(0.009, steps(20));
+  options.dangling = Dangling::drop;
+  options.personalization.assign(242, 1.0);
+  options.personalization[241] = 0;
+  const double jump = (1 - 0.009) / 241;
+  std::vector<double> expected(242, jump);
+  expected[241] = 0.009 * 241 * jump;
+  const PageRankResult result = run_pagerank<float>(graph_of(oracle, false), options);
+  EXPECT_LE(l1_distance(result.scores, expected), result.error_bound);
+  EXPECT_LE(result.error_bound, 2e-7);
+}
+
 TEST(PageRank, VerticesWithoutLinksHaveTheBitsOfAStepOfTheirOwn) {
   // Half of the vertices have no link. A start that is given keeps each of their scores by itself.
   OracleGraph oracle = random_oracle_graph(11, 60, 150, false);

@@ -354,6 +354,23 @@ TEST(BinaryCache, RefusesOptionsThatItCannotFulfil) {
               HasSubstr("--duplicates drop: the cache was made with --duplicates keep"));
 }
 
+/// Which direction of an edge came first is not kept.
+TEST(BinaryCache, OfOneDirectionDropsNoWeightsOfTheOther) {
+  const TemporaryFolder folder;
+  GraphOptions options = reading(folder.file("g.tsr"));
+  options.undirected = true;
+  options.duplicates = Duplicates::drop;
+  for (const bool weighted : {false, true}) {
+    Graph graph = small_graph(string_labels(kNames), weighted);
+    graph.facts.duplicates = Duplicates::drop;
+    write_binary_cache(graph, options.path, *make_single_rank());
+    if (weighted)
+      EXPECT_THROW(read_alone(options), OptionError);
+    else
+      EXPECT_TRUE(read_alone(options).facts.undirected);
+  }
+}
+
 TEST(BinaryCache, IsRecognisedByItsFirstBytes) {
   const TemporaryFolder folder;
   write_file_bytes(folder.file("text"), "0 1\n");

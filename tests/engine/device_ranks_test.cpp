@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera {

@@ -35,6 +35,32 @@ TEST(FormatProbe, TabsMayHoldLabelsWithBlanks) {
   EXPECT_EQ(result.first.facts.format, "TSV");
 }
 
+TEST(FormatProbe, DelimitersWithinLabelsBelongToThem) {
+  const auto edges_of = [](const char* text) { return read_text(text).edges; };
+  EXPECT_THAT(edges_of("sp|P1|A sp|P2|B\nsp|P2|B sp|P3|C\n"),
+              ElementsAre(Edge{"sp|P1|A", "sp|P2|B", 1}, Edge{"sp|P2|B", "sp|P3|C", 1}));
+  EXPECT_THAT(edges_of("http://a/?p=1;q=2 http://b/?p=1;q=3\n"),
+              ElementsAre(Edge{"http://a/?p=1;q=2", "http://b/?p=1;q=3", 1}));
+  EXPECT_THAT(edges_of("a,x b,y\nb,y c,z\n"), ElementsAre(Edge{"a,x", "b,y", 1}, Edge{"b,y", "c,z", 1}));
+  EXPECT_THAT(edges_of("Paris, FR;Rome, IT\nRome, IT;Oslo, NO\n"),
+              ElementsAre(Edge{"Paris, FR", "Rome, IT", 1}, Edge{"Rome, IT", "Oslo, NO", 1}));
+  // Not everywhere, or in one label only: columns.
+  EXPECT_THAT(edges_of("a,b,x;y\nb,c,u;v\n"), ElementsAre(Edge{"a", "b", 1}, Edge{"b", "c", 1}));
+  EXPECT_THAT(edges_of("New York,Rome\nParis,New York\n"),
+              ElementsAre(Edge{"New York", "Rome", 1}, Edge{"Paris", "New York", 1}));
+  EXPECT_THAT(edges_of("1,2,2020-01-01 10:00\n2,3,2020-01-02 11:00\n"),
+              ElementsAre(Edge{"1", "2", 1}, Edge{"2", "3", 1}));
+}
+
+TEST(FormatProbe, CommasOfWeightsDoNotCutColumns) {
+  for (const char* text : {"a;b;0,5\nb;c;1,5\n", "Source;Target;Weight\na;b;0,5\nb;c;1,5\n"}) {
+    EXPECT_THAT(read_text(text).edges, ElementsAre(Edge{"a", "b", 1}, Edge{"b", "c", 1})) << text;
+    GraphOptions options;
+    options.weighted = true;
+    EXPECT_THAT(read_text(text, options).error, HasSubstr("written with a decimal point, found \"0,5\""));
+  }
+}
+
 TEST(FormatProbe, AnyDelimiterCanBeAskedFor) {
   GraphOptions options;
   options.delimiter = ':';

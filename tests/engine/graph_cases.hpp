@@ -4,9 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>

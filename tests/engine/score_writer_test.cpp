@@ -11,7 +11,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "engine/io/score_order.hpp"
 #include "engine/io/terminal_text.hpp"

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/column_order.hpp"
+#include "kernels/base/error.hpp"
 
 namespace tessera::test {
 namespace {
@@ -71,6 +72,21 @@ TEST(ChoosePlan, TakesWhatTheTablePredictsToBeFaster) {
     EXPECT_EQ(plan(0.9).kernel, KernelKind::tile_composite);
     EXPECT_THAT(plan(0.9).reason, HasSubstr("tile-composite: predicted to be faster"));
   }
+}
+
+TEST(ChoosePlan, WithoutRoomForTilesTakesCsrAndRefusesThem) {
+  const std::vector<std::uint64_t> lengths = power_law(1 << 16);
+  TilingLimits limits = kLimits;
+  const auto plan = [&](KernelKind asked) {
+    return choose_plan(asked, lengths, lengths, limits, flat_table(0.1, 1, 0));
+  };
+  EXPECT_EQ(plan(KernelKind::automatic).kernel, KernelKind::tile_composite);
+  limits.holds_tiles = false;
+  EXPECT_EQ(plan(KernelKind::automatic).kernel, KernelKind::csr);
+  EXPECT_THAT(plan(KernelKind::automatic).reason, HasSubstr("too little shared memory"));
+  EXPECT_EQ(plan(KernelKind::csr).kernel, KernelKind::csr);
+  for (const KernelKind asked : {KernelKind::tile_composite, KernelKind::tile_messages})
+    EXPECT_THROW((void)plan(asked), ResourceError);
 }
 
 TEST(ChoosePlan, EveryElementIsPredictedOnceWhateverTheTiles) {

@@ -54,15 +54,11 @@ std::vector<Row> read_table(const std::string& path) {
 
 }  // namespace
 
-bool is_reference_folder(const std::string& folder) {
-  return std::filesystem::exists(folder + "/graphs.tsv");
-}
-
 std::vector<ReferenceCase> reference_cases(const std::vector<std::string>& folders) {
   std::vector<ReferenceCase> cases;
   std::set<std::string> seen;
   for (const std::string& folder : folders) {
-    if (!is_reference_folder(folder)) continue;
+    if (!std::filesystem::exists(folder + "/graphs.tsv")) continue;
     for (const Row& row : read_table(folder + "/graphs.tsv")) {
       const std::string& id = row.at("id");
       const bool has_answers = std::filesystem::exists(folder + "/reference/" + id + ".sums.tsv");

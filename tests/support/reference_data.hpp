@@ -29,7 +29,6 @@ struct ReferenceCase {
 };
 inline void PrintTo(const ReferenceCase& which, std::ostream* out) { *out << which.id; }
 std::vector<ReferenceCase> reference_cases(const std::vector<std::string>& folders);
-bool is_reference_folder(const std::string& folder);
 
 ReferenceGraph load_reference(const ReferenceCase& which);
 

@@ -76,6 +76,7 @@ class GenerateTest(ProgramTest):
 
     def test_quadrants_that_do_not_fit(self):
         self.refuse(2, "generate", "rmat", "-o", "g.tsr", "--a", "0.9", "--b", "0.2", err="at most 1")
+        self.refuse(2, "generate", "rmat", "-o", "g.tsr", "--report", "g.tsr", err="--output and --report are the same")
         for option in ("--a=0.3", "--keep-ids"):
             self.refuse(2, "generate", "uniform", "-o", "g.tsr", option, err="generate uniform: --.* is for rmat")
 

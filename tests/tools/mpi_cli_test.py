@@ -60,7 +60,7 @@ class MpiTest(ProgramTest):
 
     def test_weighted_graphs_agree_too(self):
         self.write("w", "".join(f"{i % 37} {i * 7 % 41} {1 + i % 5 / 8}\n" for i in range(400)))
-        for kernel in ("csr", "tile-composite"):
+        for kernel in ("csr", "tile-composite", "tile-messages"):
             run = ["pagerank", "w", "--weighted", "--kernel", kernel, "--quiet", "--threads", "1"]
             expected = self.expect(0, *run).out
             for ranks in (2, 3):

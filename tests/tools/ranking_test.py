@@ -58,7 +58,7 @@ class RankingTest(ProgramTest):
 
     def test_kernels_and_precisions_agree(self):
         expected = pagerank(EDGES, 0.85)
-        for kernel in ("csr", "tile-composite"):
+        for kernel in ("csr", "tile-composite", "tile-messages"):
             self.assert_scores(self.scores("pagerank", "g", "--kernel", kernel), expected)
             rows = self.expect(0, "pagerank", "g", "--kernel", kernel, "--precision", "f32").rows()
             self.assert_scores({row[0]: float(row[1]) for row in rows}, expected, places=5)
@@ -126,6 +126,12 @@ class RankingTest(ProgramTest):
         result = self.expect(0, "rwr", "g", "--query", "a", "--query", "a", err="answered once")
         self.assertEqual(len(result.rows()), 4)
 
+    def test_walks_that_go_nowhere_are_warned_of(self):
+        self.write("zero", "a b 0\nc d 1\n")
+        run = ["rwr", "zero", "--weighted", "--query", "a", "--query", "c"]
+        self.expect(0, *run, err="1 of 2 queries have no link with a weight above 0")
+        self.assertNotIn("no link", self.expect(0, "rwr", "zero", "--weighted", "--query", "c").err)
+
     def test_a_query_file_has_comments_and_quotes(self):
         self.write("odd", LINKS + "a #1\n#1 comment\n")
         self.write("q", '# which\n% ones\n// to ask\n\n"#1"\n  d\n')
@@ -161,9 +167,10 @@ class RankingTest(ProgramTest):
         self.write("start", "a 0\nb 0\nc 1\n")
         self.expect(0, "hits", "zeros", "--weighted", err="warning: all scores are 0: .*; use --unweighted\n")
         self.expect(0, "hits", "zeros", "--weighted", "--update", "block", err="warning: all hub scores are 0: ")
-        self.expect(0, "hits", "path", "--warm-start", "start",
-                    err="warning: all scores are 0: .* in start; use another --warm-start, or none\n")
-        for arguments in (["zeros"], ["path"], ["path", "--update", "block", "--warm-start", "start"]):
+        for update in ("alternating", "block"):
+            self.expect(0, "hits", "path", "--update", update, "--warm-start", "start",
+                        err="warning: all scores are 0: .* in start; use another --warm-start, or none\n")
+        for arguments in (["zeros"], ["path"], ["path", "--update", "block"]):
             self.assertNotIn("scores are 0", self.expect(0, "hits", *arguments).err)
 
     def test_exactly_so_many_steps(self):

@@ -62,7 +62,7 @@ class WrongOptionTest(ProgramTest):
 
     def test_flags_leave_other_arguments_alone(self):
         plain = self.expect(0, "pagerank", "g").out
-        for before in (["-q"], ["--undirected=no"], ["--quiet", "--deterministic"], ["-v", "--quiet=no"], ["--quiet", "no"],
+        for before in (["-q"], ["-vq"], ["--undirected=no"], ["--quiet", "--deterministic"], ["-v", "--quiet=no"], ["--quiet", "no"],
                        ["--top", "100", "-q"], ["--reverse=no", "--unweighted"]):
             self.assertEqual(self.expect(0, "pagerank", *before, "g").out, plain, before)
         self.refuse(2, "pagerank", "--quiet=perhaps", "g", err='--quiet: expected yes or no, found "perhaps"')

@@ -1,6 +1,8 @@
 // How the rows of a CSR matrix are dealt for products of several vectors; no device is needed.
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "kernels/block_padding.hpp"
 #include "kernels/cuda/cuda_row_runs.hpp"
 
@@ -13,6 +15,35 @@ std::vector<EdgeOffset> offsets_of(const std::vector<std::uint64_t>& lengths) {
   std::vector<EdgeOffset> offsets = {7};  // need not begin at 0
   for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
   return offsets;
+}
+
+/// What runs of whole rows keep to.
+struct WholeRows {
+  std::uint64_t most_of_row, most_of_run;  ///< elements
+  VertexId at_once;                        ///< rows: a run has some times as many, or, before others, fewer
+};
+
+/// seen: gets the lengths of the rows in `runs`, which are those that are left.
+void expect_whole_rows(std::span<const RowRun> runs, const std::vector<std::uint64_t>& lengths,
+                       const WholeRows& how, std::vector<std::uint64_t>& seen) {
+  VertexId next = 0;
+  for (const RowRun& run : runs) {
+    EXPECT_EQ(run.cut_row, kNotCut);
+    EXPECT_GE(run.first_row, next);
+    ASSERT_GT(run.end_row, run.first_row);
+    const VertexId num_rows = run.end_row - run.first_row;
+    EXPECT_LE(num_rows, 32u);
+    EXPECT_TRUE(num_rows % how.at_once == 0 || num_rows < how.at_once) << num_rows;
+    std::uint64_t elements = 0;
+    for (VertexId row = run.first_row; row < run.end_row; ++row) {
+      EXPECT_GT(lengths[row], 0u);
+      EXPECT_LE(lengths[row], how.most_of_row);
+      seen[row] += lengths[row];
+      elements += lengths[row];
+    }
+    EXPECT_TRUE(elements <= how.most_of_run || num_rows <= how.at_once) << elements;
+    next = run.end_row;
+  }
 }
 
 /// Every element is in one run: rows of up to 512 whole, longer ones by chunks of 256, the longest first.
@@ -40,22 +71,7 @@ void expect_runs(const std::vector<std::uint64_t>& lengths) {
     seen[row] = lengths[row];
   }
   EXPECT_EQ(deal.num_sums, num_sums);
-  for (VertexId next = 0; r < deal.runs.size(); ++r) {
-    const RowRun& run = deal.runs[r];
-    EXPECT_EQ(run.cut_row, kNotCut);
-    EXPECT_GE(run.first_row, next);
-    EXPECT_GT(run.end_row, run.first_row);
-    std::uint64_t elements = 0;
-    for (VertexId row = run.first_row; row < run.end_row; ++row) {
-      EXPECT_GT(lengths[row], 0u);
-      EXPECT_LE(lengths[row], 512u);
-      seen[row] += lengths[row];
-      elements += lengths[row];
-    }
-    EXPECT_TRUE(elements <= 256 || run.end_row == run.first_row + 1) << elements;
-    EXPECT_LE(run.end_row - run.first_row, 32u);
-    next = run.end_row;
-  }
+  expect_whole_rows(std::span(deal.runs).subspan(r), lengths, {512, 256, 1}, seen);
   EXPECT_EQ(seen, lengths);
 }
 
@@ -105,24 +121,7 @@ void expect_runs_in_fours(const std::vector<std::uint64_t>& lengths, std::uint32
     ++num_sums;
   }
   EXPECT_EQ(deal.num_sums, num_sums);
-  for (VertexId next = 0; r < deal.runs.size(); ++r) {
-    const RowRun& run = deal.runs[r];
-    const VertexId num_rows = run.end_row - run.first_row;
-    EXPECT_EQ(run.cut_row, kNotCut);
-    EXPECT_GE(run.first_row, next);
-    EXPECT_TRUE(num_rows % 4 == 0 || num_rows < 4) << num_rows;
-    std::uint64_t elements = 0;
-    for (VertexId row = run.first_row; row < run.end_row; ++row) {
-      EXPECT_GT(lengths[row], 0u);
-      EXPECT_LE(lengths[row], most);
-      seen[row] += lengths[row];
-      elements += lengths[row];
-    }
-    EXPECT_TRUE(elements <= 512 || num_rows <= 4) << elements;
-    EXPECT_GE(num_rows, 1u);
-    EXPECT_LE(num_rows, 32u);
-    next = run.end_row;
-  }
+  expect_whole_rows(std::span(deal.runs).subspan(r), lengths, {most, 512, 4}, seen);
   EXPECT_EQ(seen, lengths);
 }
 

@@ -15,7 +15,9 @@ enum class HitsUpdate {
 struct HitsOptions {
   StopRule stop;
   ScoreNorm normalize = ScoreNorm::sum;
-  std::vector<double> start_hubs;  ///< empty = 1/n each; else one number >= 0 a vertex, sum > 0
+  /// Empty = 1/n each; else one number >= 0 a vertex, sum > 0. The block form begins with authorities of 1/n
+  /// each, or, where these are given, with those that come of them.
+  std::vector<double> start_hubs;
   IterationObserver observer;
 };
 

@@ -181,7 +181,12 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
     if (!general_.report.empty())
       session.report()["formats"] = formats_json(*product, matrix.num_rows, *backend, first_, better);
   });
-  if (!product->refusal().empty()) log_info(fmt::format("the first format stays: {}", product->refusal()));
+  if (!product->refusal().empty())
+    log_info(fmt::format("the first format stays: {}", product->refusal()));
+  else if (!better.empty() && better != first_)
+    log_detail(product->switched_after() < 0
+                   ? fmt::format("{} stays: {} was not ready in time", first_, better)
+                   : fmt::format("{}, then {} after {} products", first_, better, product->switched_after()));
   return result;
 }
 

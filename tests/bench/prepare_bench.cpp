@@ -84,6 +84,50 @@ std::uint64_t pool_bytes_at_most() {
   return most;
 }
 
+Times time_product(const Graph& graph, Backend<float>& backend, Communicator& comm) {
+  OperatorOptions how{
+      .kernel = KernelKind::tile_messages, .order = OrderRequest::by_length, .for_updates = false};
+  how.table.gpu = load_device_rates(comm);
+  auto op = SpmvOperator<float>::in_edges(graph, how, backend, comm);
+  Buffer<float> x = op.make_x();
+  Buffer<double> y = op.make_y();
+  return time_device([&] { op.apply(x, y); });
+}
+
+/// The matrix of a graph on its way: edges to CSR, CSR to tile-messages.
+class Making {
+ public:
+  Making(std::uint64_t num_vertices, const DeviceEdges& given, const TilingLimits& limits)
+      : num_vertices_(num_vertices), given_(given), limits_(limits) {}
+
+  void sort_edges() {
+    csr = cuda::csr_on_device(num_vertices_, given_.targets.size(), given_.targets.data(),
+                              given_.sources.data());
+  }
+  void prepare() { ready = cuda::prepare_on_device<float>(csr, options()); }
+  void let_go(bool csr_too) {
+    ready = {};
+    if (csr_too) csr = {};
+  }
+  cuda::PreparationOptions options() const {
+    return {.by_length = true,
+            .tile_columns = limits_.tile_columns,
+            .bins = limits_.bins_for(csr.col_indices.size(), false)};
+  }
+  bool is_that_of(const Graph& graph, Communicator& comm) const {
+    return csr.col_indices.size() == graph.num_edges && same_bytes(csr.col_indices, graph.col_indices) &&
+           is_that_of_the_host(ready, graph, options(), comm);
+  }
+
+  PatternCsr csr;
+  PreparedMessages<float> ready;
+
+ private:
+  std::uint64_t num_vertices_;
+  const DeviceEdges& given_;
+  TilingLimits limits_;
+};
+
 void measure(int scale) {
   const auto comm = make_single_rank();
   ParsedEdges edges = generate_edges({.scale = scale}, *comm);
@@ -91,57 +135,29 @@ void measure(int scale) {
   const DeviceEdges given = send(edges);
   const Graph graph = build_graph(std::move(edges), {}, *comm);
   const auto backend = make_backend<float>("cuda");
-  OperatorOptions how{
-      .kernel = KernelKind::tile_messages, .order = OrderRequest::by_length, .for_updates = false};
-  how.table.gpu = load_device_rates(*comm);
-  Times product;
-  {
-    auto op = SpmvOperator<float>::in_edges(graph, how, *backend, *comm);
-    Buffer<float> x = op.make_x();
-    Buffer<double> y = op.make_y();
-    product = time_device([&] { op.apply(x, y); });
-  }
-  const TilingLimits limits = backend->tiling_limits();
+  const Times product = time_product(graph, *backend, *comm);
   begin_pool();
-  PatternCsr csr;
-  const auto sort_edges = [&] {
-    csr = cuda::csr_on_device(num_vertices, given.targets.size(), given.targets.data(), given.sources.data());
-  };
-  PreparedMessages<float> ready;
-  const auto prepare = [&] {
-    ready = cuda::prepare_on_device<float>(csr, {.by_length = true,
-                                                 .tile_columns = limits.tile_columns,
-                                                 .bins = limits.bins_for(csr.col_indices.size(), false)});
-  };
-  const auto let_csr_go = [&] { csr = {}; };
-  const auto let_matrix_go = [&] { ready = {}; };
-  const Json sorting = time_calls(let_csr_go, sort_edges), preparing = time_calls(let_matrix_go, prepare),
-             both = time_calls(
-                 [&] {
-                   let_matrix_go();
-                   let_csr_go();
-                 },
-                 [&] {
-                   sort_edges();
-                   prepare();
-                 });
+  Making making(num_vertices, given, backend->tiling_limits());
+  const Json sorting = time_calls([&] { making.let_go(true); }, [&] { making.sort_edges(); }),
+             preparing = time_calls([&] { making.let_go(false); }, [&] { making.prepare(); }),
+             both = time_calls([&] { making.let_go(true); },
+                               [&] {
+                                 making.sort_edges();
+                                 making.prepare();
+                               });
   Json line = {{"graph", "R-MAT scale " + std::to_string(scale) + ", edge factor 16"},
                {"edges_given", given.targets.size()},
-               {"edges", csr.col_indices.size()},
+               {"edges", making.csr.col_indices.size()},
                {"product_ms", {product.median_ms, product.smallest_ms, product.largest_ms}},
                {"from_csr_ms", preparing},
                {"from_edges_ms", both},
                {"edges_to_csr_ms", sorting},
                {"from_csr_in_products", preparing[0].get<double>() / product.median_ms},
                {"from_edges_in_products", both[0].get<double>() / product.median_ms},
-               {"matrix_bytes", ready.matrix.stats.bytes},
+               {"matrix_bytes", making.ready.matrix.stats.bytes},
                {"pool_bytes_at_most", pool_bytes_at_most()},
                {"copy_bytes_per_second", copy_rate()}};
-  line["same_as_host"] =
-      csr.col_indices.size() == graph.num_edges && same_bytes(csr.col_indices, graph.col_indices) &&
-      is_that_of_the_host(
-          ready, graph,
-          {.tile_columns = limits.tile_columns, .bins = limits.bins_for(graph.num_edges, false)}, *comm);
+  line["same_as_host"] = making.is_that_of(graph, *comm);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
   if (!line["same_as_host"].get<bool>()) throw std::runtime_error("the device's build is not the host's");

@@ -67,6 +67,34 @@ Json measure_pagerank(SpmvOperator<float>& op, std::span<const double> weights) 
   return summary(steps);
 }
 
+/// Medians of a product, an exchange, and both in one, to `line`.
+void time_product_and_exchange(SpmvOperator<float>& op, const Buffer<float>& scale_factors,
+                               Communicator& comm, Json& line) {
+  const Buffer<float> score = op.to_local(std::vector<double>(op.num_rows(), 1e-6));
+  Buffer<float> x = op.make_x();
+  Buffer<double> y = op.make_y();
+  const auto finish = [&] {
+    op.exchange_seconds();
+    op.backend().synchronize();
+  };
+  const auto time = [&](bool exchanges, bool multiplies) {
+    return time_together(
+        comm,
+        [&] {
+          if (exchanges) op.replicate(score, &scale_factors, x);
+          if (multiplies)
+            op.apply(x, y);
+          else
+            op.exchange_seconds();
+        },
+        finish);
+  };
+  finish();
+  line["product_ms"] = time(false, true);
+  line["exchange_ms"] = time(true, false);
+  line["both_ms"] = time(true, true);
+}
+
 void measure(int scale, Communicator& comm) {
   const auto start = Clock::now();
   Graph graph = build_graph(generate_edges({.scale = scale}, comm), {}, comm);
@@ -76,14 +104,6 @@ void measure(int scale, Communicator& comm) {
   const std::vector<double> weights = out_weights(graph, comm);
   auto op = SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::tile_messages}, *backend, comm);
   const double packed = seconds_since(start) - made;
-  const Buffer<float> scale_factors = scale_of(op, weights);
-  const Buffer<float> score = op.to_local(std::vector<double>(op.num_rows(), 1e-6));
-  Buffer<float> x = op.make_x();
-  Buffer<double> y = op.make_y();
-  const auto finish = [&] {
-    op.exchange_seconds();
-    backend->synchronize();
-  };
   Json line = {{"scale", scale},
                {"edges", graph.num_edges},
                {"gpus", comm.size()},
@@ -95,23 +115,7 @@ void measure(int scale, Communicator& comm) {
                {"nonzero_imbalance", op.stats().nonzero_imbalance},
                {"generate_seconds", made},
                {"pack_seconds", packed}};
-  finish();
-  line["product_ms"] = time_together(
-      comm, [&] { op.apply(x, y); }, finish);
-  line["exchange_ms"] = time_together(
-      comm,
-      [&] {
-        op.replicate(score, &scale_factors, x);
-        op.exchange_seconds();
-      },
-      finish);
-  line["both_ms"] = time_together(
-      comm,
-      [&] {
-        op.replicate(score, &scale_factors, x);
-        op.apply(x, y);
-      },
-      finish);
+  time_product_and_exchange(op, scale_of(op, weights), comm, line);
   line["pagerank_step_ms"] = measure_pagerank(op, weights);
   if (comm.is_root()) std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);

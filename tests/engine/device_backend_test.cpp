@@ -191,8 +191,15 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
                                          updated, {&next, nullptr, n - n / 5});
       return std::tuple(limbs(pending.take().front()), this->get(backend, updated), this->get(backend, next));
     });
-    this->expect_same([&](Backend<S>& backend) {
-      const auto on_backend = this->put(backend, scale0);
+  }
+}
+
+TYPED_TEST(DeviceBackend, SumsOfNormsAreThoseOfTheCpu) {
+  const ExactScale bound(4.0);
+  for (const std::size_t n : {0, 1, 255, 100003, 1300003}) {
+    const auto y = random_values<double>(n, 2, -0.5);
+    this->expect_same([&](Backend<TypeParam>& backend) {
+      const auto on_backend = this->put(backend, y);
       const NormSums plain = backend.norm_sums(on_backend, false, bound),
                      squares = backend.norm_sums(on_backend, true, bound);
       return std::tuple(plain.largest, squares.largest, plain.sum.limbs[0], plain.sum.limbs[1],

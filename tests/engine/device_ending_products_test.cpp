@@ -45,18 +45,19 @@ class DeviceEndingProducts : public DeviceBackend<S> {
                                 bound, how.squares, score, target)
                    .take();
       } else {
+        // Nothing that a first step leaves behind may count.
         EXPECT_TRUE(matrix->prepare_to_end_with_updates());
-        for (const bool again : {false, true}) {  // nothing that the first step leaves behind may count
-          if (again) {
-            this->put(backend, random_x<S>(columns, 1)).swap(x);
-            this->put(backend, random_values<S>(n, 4)).swap(score);
-          } else {
-            this->put(backend, std::vector<S>(x.size(), S{0})).swap(x);
-          }
+        auto other_x = this->put(backend, std::vector<S>(x.size(), S{0}));
+        const auto step = [&] {
           matrix->begin_for_update(x);
-          sums =
-              backend.end_with_update(*matrix, how.update, scales, bound, how.squares, score, target).take();
-        }
+          return backend.end_with_update(*matrix, how.update, scales, bound, how.squares, score, target)
+              .take();
+        };
+        x.swap(other_x);
+        step();
+        x.swap(other_x);
+        this->put(backend, random_values<S>(n, 4)).swap(score);
+        sums = step();
       }
       return std::tuple(limbs(sums.front()), this->get(backend, score), this->get(backend, x));
     });

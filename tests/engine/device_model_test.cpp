@@ -55,21 +55,28 @@ TEST(DeviceModel, MoreOfAnythingCostsMore) {
   EXPECT_GT(predict_device_csr_bytes(weighted), predict_device_csr_bytes(kWork));
 }
 
-TEST(DeviceModel, PartsAreRatesTimesWork) {
+/// Each a number of its own.
+DeviceRates rates_apart() {
   DeviceRates rates;
   rates.tiles = {1, 0.5, 2, 4, 3, 8, 5, 6, 97};
   rates.bins = {7, 11, 12, 13};
   rates.csr = {17, 1e3, 41, 43, 37, 19, 23, 29, 31, 47};
-  DeviceWork work{.num_rows = 10,
-                  .num_columns = 10,
-                  .num_nonzeros = 100,
-                  .num_adjacent = 10,
-                  .num_near = 30,
-                  .num_messages = 40,
-                  .num_cells = 7,
-                  .longest_row = 31,
-                  .value_bytes = 8,
-                  .weighted = false};
+  return rates;
+}
+constexpr DeviceWork kSmallWork{.num_rows = 10,
+                                .num_columns = 10,
+                                .num_nonzeros = 100,
+                                .num_adjacent = 10,
+                                .num_near = 30,
+                                .num_messages = 40,
+                                .num_cells = 7,
+                                .longest_row = 31,
+                                .value_bytes = 8,
+                                .weighted = false};
+
+TEST(DeviceModel, PartsAreRatesTimesWork) {
+  const DeviceRates rates = rates_apart();
+  const DeviceWork work = kSmallWork;
   EXPECT_DOUBLE_EQ(predict_tiles_seconds(work, rates),
                    1 + 0.5 * 5 + 4 * 100 + 5 * 40 * 8 + 6 * 10 * 8 + 97 * 7);
   EXPECT_DOUBLE_EQ(predict_bins_seconds(work, rates), 7 + 11 * 40 * 8 + 12 * 40 + 13 * 10);
@@ -79,6 +86,11 @@ TEST(DeviceModel, PartsAreRatesTimesWork) {
   EXPECT_DOUBLE_EQ(predict_device_csr_seconds(work, rates), 17 + 1e3 * 100 / (132 * 256) + 41 * 5 + 37 * 20 +
                                                                 19 * 60 + 23 * 60 + 31 * (4 * 100 + 18 * 10) +
                                                                 47 * 100 * (1 - 10 / 31.0));
+}
+
+TEST(DeviceModel, PartsWithValuesAndCutRowsAreRatesTimesWork) {
+  const DeviceRates rates = rates_apart();
+  DeviceWork work = kSmallWork;
   work.weighted = true;
   work.longest_row = 5000;  // cut, from 1,024 elements on
   const double cut = 1e3 * 100 / (132 * 256) + 41 * std::log2(1025) + 43;

@@ -34,6 +34,20 @@ class DeviceRankSteps : public DeviceBackend<S> {
     for (S& value : values) value *= S(1e-7);
     return values;
   }
+  /// Chained: a step is started before the sums of the one before are taken.
+  template <class Step>
+  static auto sums_of_five(const Step& step, bool chained) {
+    std::vector<decltype(limbs({}))> sums;
+    PendingSums now = step();
+    for (int i = 0; i < 4; ++i) {
+      if (!chained) sums.push_back(limbs(now.take().front()));
+      PendingSums after = step();
+      if (chained) sums.push_back(limbs(now.take().front()));
+      now = std::move(after);
+    }
+    sums.push_back(limbs(now.take().front()));
+    return sums;
+  }
   auto steps(Backend<S>& backend, const Matrix<S>& matrix, const RandomMatrix& a, const StepShape& shape) {
     const std::uint64_t n = a.num_rows - shape.num_unconnected;
     std::vector<S> scale = small_values(n, 2), jump = random_values<S>(n, 3);
@@ -66,15 +80,7 @@ class DeviceRankSteps : public DeviceBackend<S> {
       return backend.rank_update(first, y, {}, jumps, scales, ExactScale(4.0), shape.squares, score, target,
                                  links);
     };
-    std::vector<decltype(limbs({}))> sums;
-    PendingSums now = step();
-    for (int i = 0; i < 4; ++i) {
-      if (!shape.chained) sums.push_back(limbs(now.take().front()));
-      PendingSums after = step();
-      if (shape.chained) sums.push_back(limbs(now.take().front()));
-      now = std::move(after);
-    }
-    sums.push_back(limbs(now.take().front()));
+    const auto sums = sums_of_five(step, shape.chained);
     std::vector<double> left;
     for (const RankUpdate& update : this->get(backend, chain.next))
       left.insert(left.end(), {update.link, update.teleport, update.constant});

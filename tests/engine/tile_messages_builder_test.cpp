@@ -71,6 +71,24 @@ TEST_P(TileMessagesBuilder, TheProductIsThatOfTheMatrix) {
   }
 }
 
+/// How often pass 2 reads each message; what lies between bins is neither written nor read.
+std::vector<int> reads_of_messages(const TileMessages<float>& form, std::uint32_t most_of_bin) {
+  std::vector<int> reads(form.num_messages, 0);
+  for (std::uint64_t w = 0; w < form.bins.num_windows(); ++w) {
+    const Window& bin = form.bins.windows[w];
+    EXPECT_LE(bin.size, most_of_bin);
+    for (std::uint64_t i = bin.first_slice; i < form.bins.windows[w + 1].first_slice; ++i) {
+      const Slice& s = form.bins.slices[i];
+      for (std::uint32_t r = 0; r < rows_of(s); ++r)
+        for (std::uint32_t k = 0; k < elements_of(s); ++k) {
+          const auto offset = offset_at(form.bins.words.data(), element_place(s, r, k));
+          if (offset < bin.size) ++reads[bin.first_in + offset];
+        }
+    }
+  }
+  return reads;
+}
+
 TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
   const Shape shape = GetParam();
   const RandomMatrix a = random_matrix(4, shape.rows, shape.cols, shape.mean_length, shape.weighted);
@@ -100,20 +118,7 @@ TEST_P(TileMessagesBuilder, EveryElementIsInOneSliceAndSlicesDoNotOverlap) {
     }
   EXPECT_EQ(elements, a.view().num_nonzeros());
   EXPECT_EQ(form.tiles.words.size(), next_word);
-  // Pass 2 reads each message once; what lies between bins is neither written nor read.
-  std::vector<int> message_read(form.num_messages, 0);
-  for (std::uint64_t w = 0; w < form.bins.num_windows(); ++w) {
-    const Window& bin = form.bins.windows[w];
-    EXPECT_LE(bin.size, shape.bin_messages);
-    for (std::uint64_t i = bin.first_slice; i < form.bins.windows[w + 1].first_slice; ++i) {
-      const Slice& s = form.bins.slices[i];
-      for (std::uint32_t r = 0; r < rows_of(s); ++r)
-        for (std::uint32_t k = 0; k < elements_of(s); ++k) {
-          const auto offset = offset_at(form.bins.words.data(), element_place(s, r, k));
-          if (offset < bin.size) ++message_read[bin.first_in + offset];
-        }
-    }
-  }
+  const std::vector<int> message_read = reads_of_messages(form, shape.bin_messages);
   EXPECT_EQ(message_read, message_written);
   EXPECT_LE(*std::max_element(message_read.begin(), message_read.end()), 1);
 }

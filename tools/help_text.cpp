@@ -26,7 +26,8 @@ constexpr const char* kFormats = R"(Input, found by content (--format overrides)
   mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric (skew-symmetric with
                  --unweighted)
   cache          .tsr, made by `tessera convert`: checked, memory-mapped; neither compressed nor piped
-  Lists of neighbours (node neighbour neighbour ...) and lines of sizes are not read: give one edge a line.
+  Lists of neighbours (node neighbour neighbour ...), arrows (a -> b) and lines of sizes are not read: give
+  one edge a line.
   Others may be compressed (gzip, zstd, bzip2, xz) or in an archive (.tar.gz, .zip) with one graph in it.
 
 Output of scores (--output)

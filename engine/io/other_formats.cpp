@@ -105,6 +105,16 @@ bool is_dimacs(HeadLines lines) {
   return entry.size() > 1 && (entry[0] == "a" || entry[0] == "e" || entry[0] == "n") && is_integer(entry[1]);
 }
 
+/// "a -> b" on the first two lines.
+bool has_arrows(std::string_view first, std::string_view second) {
+  const auto has_one = [](std::string_view line) {
+    const Fields words = words_of(line);
+    return words.size() > 2 && (words[1] == "->" || words[1] == "-->" || words[1] == "--" ||
+                                words[1] == "<->" || words[1] == "=>");
+  };
+  return has_one(first) && (second.empty() || has_one(second));
+}
+
 const char* name_of_other_format(const std::string& first, std::string_view second) {
   static constexpr const char* kStarts[][2] = {{"<?xml", "XML (GraphML, GEXF)"},
                                                {"<graphml", "GraphML"},
@@ -122,6 +132,7 @@ const char* name_of_other_format(const std::string& first, std::string_view seco
     if (first.starts_with(prefix)) return name;
   if (is_gml(first, second)) return "GML";
   if (is_dot(first, second)) return "DOT";
+  if (has_arrows(first, second)) return "lines with arrows";
   return is_json_array(first) ? "JSON" : nullptr;
 }
 

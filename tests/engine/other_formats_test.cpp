@@ -20,6 +20,7 @@ TEST(OtherFormats, AreNamed) {
   expect_named(
       "GML", {"graph [\n node [ id 1 ]\n]\n", "graph\n[\n  node\n", "Graph\t[\n", "# made by x\n\ngraph\n[\n",
               "graph [ node [ id 1 ] ]\n", "graph [ directed 1\n", "Creator \"x\"\ngraph [\n"});
+  expect_named("lines with arrows", {"a -> b\nb -> c\n", "# x\na -- b 1\n", "a => b\n\nb => c x\n"});
   expect_named("DOT", {"digraph G {\n a -> b\n}\n", "graph G {\n", "graph {\n", "graph{\n", "digraph\n{\n",
                        "strict graph \"my graph\" {\n", "digraph G\n{ a -> b }\n", "graph G { a -- b }\n",
                        "// made by x\ndigraph G {a; b}\n"});

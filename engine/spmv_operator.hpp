@@ -104,6 +104,7 @@ class SpmvOperator {
 
   // The same in parts, for loops that let a device work ahead. replicate() is: fill input_target(), send().
   // apply() is: start(), wait_for_inputs().
+
   /// Where this rank's inputs go, to be sent or, on one rank, into x.
   InputTarget<S> input_target(Buffer<S>& x, unsigned num_vectors = 1);
   void send(Buffer<S>& x, unsigned num_vectors = 1);  ///< collective

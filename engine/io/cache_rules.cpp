@@ -79,9 +79,8 @@ void check_cache_options(const GraphOptions& options, bool weighted, LabelKind l
   if (options.undirected && !facts.undirected && weighted && !options.unweighted &&
       options.duplicates == Duplicates::drop)
     refuse(
-        "--duplicates drop: of an edge in both directions the first of the file stays, which a cache does "
-        "not "
-        "know; make it again from the original file with --undirected");
+        "--duplicates drop: which direction of an edge came first, whose weight would stay, is not in a "
+        "cache; make it again from the original file with --undirected");
 }
 
 Graph apply_cache_options(Graph graph, const GraphOptions& options, Communicator& comm) {

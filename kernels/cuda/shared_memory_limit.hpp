@@ -27,7 +27,7 @@ void allow_shared_bytes(std::size_t num_bytes) {
   int of_device = 0;
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&of_device, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   if (num_bytes > static_cast<std::size_t>(of_device))
-    throw ResourceError("tiles need blocks with " + std::to_string(num_bytes) +
+    throw ResourceError("a kernel needs blocks with " + std::to_string(num_bytes) +
                         " bytes of shared memory, and this GPU's have " + std::to_string(of_device) +
                         "; use --kernel csr");
   TESSERA_CUDA_CALL(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

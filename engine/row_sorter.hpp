@@ -8,7 +8,7 @@
 namespace tessera {
 
 struct RowSortOptions {
-  EdgeRules rules;
+  EdgeRules rules{};
   Duplicates duplicates = Duplicates::merge;
   bool weighted = false;
   /// Targets are in [first_row, first_row + num_rows), sources in [0, num_sources).

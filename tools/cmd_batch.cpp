@@ -1,6 +1,7 @@
 // tessera batch
 #include "engine/matrix_batch.hpp"
 #include "kernels/formats/batch_registry.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/comparison_command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory.hpp"

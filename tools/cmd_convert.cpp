@@ -1,5 +1,5 @@
 // tessera convert
-#include "tools/command.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/graph_output.hpp"

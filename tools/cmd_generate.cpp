@@ -4,7 +4,7 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
-#include "tools/command.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graph_output.hpp"
 #include "tools/memory.hpp"

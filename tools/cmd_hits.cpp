@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tools/all_commands.hpp"
 #include "tools/log.hpp"
 #include "tools/node_values.hpp"
 #include "tools/ranking_command.hpp"

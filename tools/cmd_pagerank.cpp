@@ -2,6 +2,7 @@
 #include "algorithms/pagerank.hpp"
 
 #include "engine/graph_stats.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/log.hpp"
 #include "tools/node_values.hpp"
 #include "tools/ranking_command.hpp"

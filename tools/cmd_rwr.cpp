@@ -5,6 +5,7 @@
 #include "algorithms/random_walk_restart.hpp"
 #include "engine/graph_stats.hpp"
 #include "engine/io/label_file.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/log.hpp"
 #include "tools/node_values.hpp"
 #include "tools/ranking_command.hpp"

@@ -2,6 +2,7 @@
 #include "engine/format_choice.hpp"
 #include "engine/io/input_file.hpp"
 #include "kernels/formats/packet.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/comparison_command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory.hpp"

@@ -1,7 +1,5 @@
 #include "tools/command.hpp"
 
-#include <array>
-
 namespace tessera::cli {
 
 Command::Command(std::string name, std::string summary, std::vector<std::string> examples)
@@ -37,20 +35,6 @@ std::string Command::help() const {
          "  --print-config              print the INI file that repeats this run, and stop\n"
          "  -h, --help                  this text\n"
          "\nCounts may be written 1e6, 64K (65536), 2M. See also: tessera help formats|exit-codes|mpi\n";
-}
-
-std::span<const CommandEntry> all_commands() {
-  static constexpr std::array<CommandEntry, 10> commands{{{"pagerank", make_pagerank_command},
-                                                          {"hits", make_hits_command},
-                                                          {"rwr", make_rwr_command},
-                                                          {"stats", make_stats_command},
-                                                          {"convert", make_convert_command},
-                                                          {"generate", make_generate_command},
-                                                          {"spmv", make_spmv_command},
-                                                          {"batch", make_batch_command},
-                                                          {"cg", make_cg_command},
-                                                          {"tune", make_tune_command}}};
-  return commands;
 }
 
 }  // namespace tessera::cli

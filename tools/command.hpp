@@ -1,7 +1,5 @@
 // One subcommand of the program: its options and what it does.
 #pragma once
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -39,23 +37,5 @@ class Command {
   OptionTable options_;
   GeneralOptions general_;
 };
-
-struct CommandEntry {
-  const char* name;
-  std::unique_ptr<Command> (*make)();
-};
-/// All commands, in the order of the help.
-std::span<const CommandEntry> all_commands();
-
-std::unique_ptr<Command> make_pagerank_command();
-std::unique_ptr<Command> make_hits_command();
-std::unique_ptr<Command> make_rwr_command();
-std::unique_ptr<Command> make_stats_command();
-std::unique_ptr<Command> make_convert_command();
-std::unique_ptr<Command> make_generate_command();
-std::unique_ptr<Command> make_spmv_command();
-std::unique_ptr<Command> make_batch_command();
-std::unique_ptr<Command> make_cg_command();
-std::unique_ptr<Command> make_tune_command();
 
 }  // namespace tessera::cli

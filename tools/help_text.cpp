@@ -1,8 +1,7 @@
 #include "tools/help_text.hpp"
+#include "tools/all_commands.hpp"
 
 #include <fmt/format.h>
-
-#include "tools/command.hpp"
 
 namespace tessera::cli {
 namespace {

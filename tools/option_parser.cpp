@@ -4,6 +4,7 @@
 #include <boost/program_options.hpp>
 #include <map>
 
+#include "tools/all_commands.hpp"
 #include "tools/config_file.hpp"
 #include "tools/value_text.hpp"
 

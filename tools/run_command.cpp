@@ -12,6 +12,7 @@
 
 #include "kernels/base/lost_rank.hpp"
 #include "partition/run_together.hpp"
+#include "tools/all_commands.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/help_text.hpp"
 #include "tools/log.hpp"

@@ -12,8 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "engine/io/score_order.hpp"
-#include "engine/io/terminal_text.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -250,24 +248,6 @@ RC_GTEST_PROP(ScoreWriter, NumbersReadBackTheSame, ()) {
 
   RC_ASSERT(text.starts_with("node\tscore\n0\t"));
   RC_ASSERT(std::strtod(text.c_str() + 13, nullptr) == score);
-}
-
-RC_GTEST_PROP(RankingKey, IsSmallerForLargerScores, (double a, double b)) {
-  RC_ASSERT((ranking_key(a) < ranking_key(b)) == (a > b));
-  RC_ASSERT((ranking_key(a) == ranking_key(b)) == (a == b));
-}
-
-TEST(EscapeForTerminal, ReplacesWhatATerminalWouldObey) {
-  EXPECT_EQ(escape_for_terminal("plain caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"),
-            "plain caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
-  EXPECT_EQ(escape_for_terminal("a\x1b[2J\n\r\t\x7f"), "a\\x1b[2J\\x0a\\x0d\\x09\\x7f");
-  EXPECT_EQ(escape_for_terminal("\xC2\x9B"), "\\xc2\\x9b");  // C1 control
-  EXPECT_EQ(escape_for_terminal("\xE2\x80\xAE"
-                                "abc"),
-            "\\xe2\\x80\\xaeabc");                           // right-to-left override
-  EXPECT_EQ(escape_for_terminal("\xC3"), "\\xc3");           // cut off
-  EXPECT_EQ(escape_for_terminal("\xC0\x80"), "\\xc0\\x80");  // overlong
-  EXPECT_EQ(escape_for_terminal(std::string("\0", 1)), "\\x00");
 }
 
 }  // namespace

@@ -13,15 +13,15 @@ set_tests_properties(tools.tune_test PROPERTIES RUN_SERIAL ON)
 
 # Parts of the program that need no whole run.
 set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan
-    cgroup_memory)
+    cgroup_memory option_parser)
 list(TRANSFORM tool_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
 list(TRANSFORM tool_part_sources APPEND .cpp)
 list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)
 add_executable(tools_test ${tool_part_tests} ${tool_part_sources} ${PROJECT_SOURCE_DIR}/tools/log.cpp
-               ${PROJECT_SOURCE_DIR}/tools/option_table.cpp
+               ${PROJECT_SOURCE_DIR}/tools/option_table.cpp ${PROJECT_SOURCE_DIR}/tools/command.cpp
                ${PROJECT_SOURCE_DIR}/tools/stop_signal.cpp ${PROJECT_SOURCE_DIR}/tools/terminal.cpp
                ${CMAKE_CURRENT_LIST_DIR}/../support/thread_ranks.cpp)
-target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog GTest::gtest_main GTest::gmock rapidcheck)
+target_link_libraries(tools_test PRIVATE tessera_algorithms tessera_spdlog Boost::program_options GTest::gtest_main GTest::gmock rapidcheck)
 tessera_compile_as_test(tools_test)
 target_include_directories(tools_test PRIVATE ${PROJECT_SOURCE_DIR})
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS tools)

@@ -1,0 +1,58 @@
+// The order of rankings, beside a stable sort.
+#include "engine/io/score_order.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "kernels/base/error.hpp"
+
+namespace tessera {
+namespace {
+
+std::vector<VertexId> ids_of(const std::vector<RankedVertex>& order) {
+  std::vector<VertexId> ids;
+  for (const RankedVertex& vertex : order) ids.push_back(vertex.id);
+  return ids;
+}
+
+TEST(RankingKey, FallsAsScoresRise) {
+  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+  const double scores[] = {-1e300, -2, -1, -kTiny, 0, kTiny, 0.5, 1, 1e300};
+  for (std::size_t i = 1; i < std::size(scores); ++i)
+    EXPECT_GT(ranking_key(scores[i - 1]), ranking_key(scores[i])) << scores[i];
+  EXPECT_EQ(ranking_key(0.0), ranking_key(-0.0));
+}
+
+RC_GTEST_PROP(RankingKey, IsSmallerForLargerScores, (double a, double b)) {
+  RC_ASSERT((ranking_key(a) < ranking_key(b)) == (a > b));
+  RC_ASSERT((ranking_key(a) == ranking_key(b)) == (a == b));
+}
+
+RC_GTEST_PROP(RankingOrder, IsAStableSortFromTheHighest, (const std::vector<unsigned char>& bytes)) {
+  std::vector<double> scores(3, -7);  // of vertices before the first
+  for (const unsigned char byte : bytes) scores.push_back((byte % 16) / 4.0 - 1);
+  std::vector<VertexId> expected(bytes.size());
+  std::iota(expected.begin(), expected.end(), VertexId{3});
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](VertexId a, VertexId b) { return scores[a] > scores[b]; });
+  RC_ASSERT(ids_of(ranking_order(scores, 3, bytes.size(), {})) == expected);
+  for (const std::uint64_t top :
+       {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{bytes.size()}, std::uint64_t{1000}}) {
+    auto best = expected;
+    best.resize(std::min<std::uint64_t>(top, best.size()));
+    RC_ASSERT(ids_of(ranking_order(scores, 3, bytes.size(), top)) == best);
+  }
+}
+
+TEST(RankingOrder, RefusesWhatIsNotFinite) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()})
+    EXPECT_THROW(ranking_order(std::vector<double>{1, bad, 2}, 0, 3, {}), InternalError);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -188,7 +188,9 @@ class AlternatingHits {
 
 /// The block form: z = (a, h) of length 2n. z_k = M z_{k-1} splits into two interleaved sequences (a_k comes
 /// from h_{k-1}, h_k from a_{k-1}), so a step is compared with the one before the last, and a matching pair
-/// is a of the last but one with h of the last.
+/// is a of the last but one with h of the last. How z is shared between a and h alternates, too: where one
+/// step has both, the next may have next to nothing of one of them, whose change is then not seen. So the
+/// change that counts is the larger one of two steps.
 template <class S>
 class BlockHits {
  public:
@@ -205,7 +207,7 @@ class BlockHits {
     const double size = options_.normalize == ScoreNorm::max ? 1.0 : 2.0;
     const StepChange change = advance(latest_, latest_, options_, size, before_);
     before_.swap(latest_.score);
-    return change;
+    return larger(change, std::exchange(change_before_, change));
   }
 
   void finish(HitsResult& result) {
@@ -257,6 +259,7 @@ class BlockHits {
   const HitsOptions& options_;
   Side<S> latest_;
   Buffer<S> before_;
+  StepChange change_before_{.magnitude = 0};
 };
 
 template <class Form>

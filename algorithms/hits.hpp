@@ -9,7 +9,7 @@ namespace tessera {
 
 enum class HitsUpdate {
   alternating,  ///< a from h, then h from the new a
-  block,        ///< both at once from the 2n x 2n matrix (equation 8); compares step k with k + 2
+  block,        ///< both at once from the 2n x 2n matrix (equation 8)
 };
 
 struct HitsOptions {

@@ -38,7 +38,9 @@ bool has_unique_pair(std::span<const double> hubs, double last_change, int max_s
 double convergence_rate(std::span<const double> residual_history, int steps_apart) {
   const std::size_t size = residual_history.size();
   if (size < 2) return 0;
-  const std::size_t span = std::min<std::size_t>(8, size - 1);
+  const auto apart = static_cast<std::size_t>(steps_apart);
+  const std::size_t span = std::min<std::size_t>(8, size - 1) / apart * apart;
+  if (span == 0) return 0;
   const double first = residual_history[size - 1 - span], last = residual_history[size - 1];
   if (first == 0 || last == 0) return 0;
   return std::pow(last / first, static_cast<double>(steps_apart) / static_cast<double>(span));

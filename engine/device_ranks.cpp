@@ -7,15 +7,16 @@
 #include <array>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/devices.hpp"
 #include "partition/run_together.hpp"
 
 namespace tessera {
 namespace {
 
-using Name = std::array<char, 64>;
+using Name = std::array<char, 256>;
 
-/// `text` of every rank, cut to 63 characters.
+/// `text` of every rank, cut to 255 characters.
 std::vector<std::string> gather_names(const std::string& text, Communicator& comm) {
   Name mine{};
   text.copy(mine.data(), mine.size() - 1);
@@ -27,8 +28,9 @@ std::vector<std::string> gather_names(const std::string& text, Communicator& com
   return names;
 }
 
-std::string shared_device(std::span<const std::string> uuids) {
+std::string problem_of_ranks(std::span<const std::string> problems, std::span<const std::string> uuids) {
   for (std::size_t r = 0; r < uuids.size(); ++r) {
+    if (!problems[r].empty()) return fmt::format("rank {}: {}", r, problems[r]);
     if (uuids[r].empty())
       return fmt::format("rank {} finds no GPU; use --backend cpu, or start it where CUDA devices answer", r);
     const auto first =
@@ -46,7 +48,7 @@ std::string shared_device(std::span<const std::string> uuids) {
 }  // namespace
 
 DeviceFinder this_machine() {
-  return {num_devices, use_device, device_uuid, [] {
+  return {num_devices, use_device, device_problem, device_uuid, [] {
             std::array<char, 256> name{};
             if (gethostname(name.data(), name.size() - 1) != 0) return std::string("?");
             return std::string(name.data());
@@ -57,14 +59,20 @@ std::string assign_devices(Communicator& comm, const DeviceFinder& finder) {
   const std::vector<std::string> hosts = gather_names(finder.host_name(), comm);
   const std::size_t rank = static_cast<std::size_t>(comm.rank());
   const auto place = std::count(hosts.begin(), hosts.begin() + comm.rank(), hosts[rank]);
-  std::string uuid;
+  std::string uuid, problem;
   run_together(comm, [&] {
     const int count = finder.count();
     if (count == 0) return;
-    finder.use(static_cast<int>(place % count));
-    uuid = finder.uuid();
+    try {
+      finder.use(static_cast<int>(place % count));
+      problem = finder.problem();
+    } catch (const ResourceError& error) {  // another program has it for itself
+      problem = error.what();
+    }
+    if (problem.empty()) uuid = finder.uuid();
   });
-  return shared_device(gather_names(uuid, comm));
+  const std::vector<std::string> problems = gather_names(problem, comm);
+  return problem_of_ranks(problems, gather_names(uuid, comm));
 }
 
 template <class S>

@@ -12,6 +12,7 @@ namespace tessera {
 struct DeviceFinder {
   std::function<int()> count;
   std::function<void(int)> use;
+  std::function<std::string()> problem;  ///< of the device in use: why it cannot serve, or nothing
   std::function<std::string()> uuid;
   std::function<std::string()> host_name;
 };

@@ -75,8 +75,22 @@ struct OperatorBuilder {
   }
 
   /// Collective. Throws InputError when a weight does not fit S.
+  void check_weights(const Graph& graph) const {
+    using Limits = std::numeric_limits<S>;
+    double outside = 0;
+    for (double weight : graph.weights)
+      if (weight > static_cast<double>(Limits::max()) ||
+          (weight > 0 && weight < static_cast<double>(Limits::min())))
+        outside = std::max(outside, weight);
+    outside = all_max(comm, outside);
+    if (outside > 0)
+      throw InputError(fmt::format("the weight {} does not fit {}; {}scale the weights towards 1", outside,
+                                   sizeof(S) == 4 ? "f32" : "f64",
+                                   sizeof(S) == 4 ? "use --precision f64 or " : ""));
+  }
+
+  /// Collective.
   LoadedRows loaded_rows(const Graph& graph) const {
-    check_weights(graph);
     LoadedRows loaded;
     loaded.first = &graph;
     loaded.first_row = all_gather(comm, std::uint64_t{graph.first_row});
@@ -94,20 +108,6 @@ struct OperatorBuilder {
     const std::uint64_t num_tiles = std::max<std::uint64_t>(columns.tiles.size(), 1);  // CSR lists none
     return static_cast<int>(sends_messages ? additions_in_messages(*longest, num_tiles)
                                            : additions_in_tiles(*longest, num_tiles));
-  }
-
-  void check_weights(const Graph& graph) const {
-    using Limits = std::numeric_limits<S>;
-    double outside = 0;
-    for (double weight : graph.weights)
-      if (weight > static_cast<double>(Limits::max()) ||
-          (weight > 0 && weight < static_cast<double>(Limits::min())))
-        outside = std::max(outside, weight);
-    outside = all_max(comm, outside);
-    if (outside > 0)
-      throw InputError(fmt::format("the weight {} does not fit {}; {}scale the weights towards 1", outside,
-                                   sizeof(S) == 4 ? "f32" : "f64",
-                                   sizeof(S) == 4 ? "use --precision f64 or " : ""));
   }
 
   /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads

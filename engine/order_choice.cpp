@@ -123,8 +123,10 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
 
 SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
                         std::span<const std::uint64_t> row_lengths,
-                        std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,
+                        std::span<const std::uint64_t> column_lengths, const TilingLimits& of_this_rank,
                         const PerfTable& table, Communicator& comm, unsigned num_vectors) {
+  TilingLimits limits = of_this_rank;  // the smallest device decides, as all ranks must have one plan
+  limits.holds_tiles = all_max(comm, std::uint64_t{!of_this_rank.holds_tiles}) == 0;
   const bool looks = may_take_messages(kernel, limits);
   std::optional<GraphFindings> findings;
   if (looks)

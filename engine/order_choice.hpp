@@ -37,7 +37,8 @@ std::optional<GraphFindings> look_at(const Graph& graph, OrderRequest asked,
                                      Communicator& comm);
 
 /// choose_plan for a matrix whose last columns are those of A^T of `graph`, after a look at the graph where
-/// the plan may be tile-messages, or CSR on a device. Collective.
+/// the plan may be tile-messages, or CSR on a device. The same on every rank; `limits` may differ in
+/// holds_tiles. Collective.
 SpmvPlan plan_for_graph(const Graph& graph, KernelKind kernel, OrderRequest order,
                         std::span<const std::uint64_t> row_lengths,
                         std::span<const std::uint64_t> column_lengths, const TilingLimits& limits,

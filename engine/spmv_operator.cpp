@@ -5,6 +5,7 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/operator_builder.hpp"
+#include "engine/weight_scale.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/median.hpp"
 #include "kernels/base/seconds_since.hpp"
@@ -18,6 +19,12 @@ std::shared_ptr<const GraphDegrees> degrees_of(const Graph& graph, const Operato
   return std::make_shared<const GraphDegrees>(graph_degrees(graph, comm));
 }
 
+/// HITS does not depend on the unit of weights.
+template <class S>
+std::optional<Graph> scaled_for(const Graph& graph, Communicator& comm) {
+  return sizeof(S) == sizeof(float) ? with_weights_near_one(graph, comm) : std::nullopt;
+}
+
 }  // namespace
 
 template <class S>
@@ -27,6 +34,7 @@ SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOpti
   const auto degrees = degrees_of(graph, options, comm);
   SpmvPlan plan = builder.plan(graph, degrees->in, degrees->out);
   const VectorSpace space = builder.space(degrees->in, degrees->out, plan);
+  builder.check_weights(graph);
   return builder.build(builder.loaded_rows(graph), degrees->in, space, space, std::move(plan));
 }
 
@@ -36,6 +44,9 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
                                                                               Backend<S>& backend,
                                                                               Communicator& comm) {
   const OperatorBuilder<S> builder{options, backend, comm};
+  builder.check_weights(graph);
+  const std::optional<Graph> scaled = scaled_for<S>(graph, comm);
+  const Graph& edges = scaled ? *scaled : graph;
   const auto degrees = degrees_of(graph, options, comm);
   const std::vector<std::uint64_t>&in = degrees->in, &out = degrees->out;
   // The spaces are shared, so both products go by one plan.
@@ -43,8 +54,8 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
   const VectorSpace hubs = builder.space(out, out, plan);
   const VectorSpace authorities = builder.space(in, in, plan);
-  SpmvOperator first = builder.build(builder.loaded_rows(graph), in, authorities, hubs, plan);
-  const Graph turned = transposed(graph, comm);
+  SpmvOperator first = builder.build(builder.loaded_rows(edges), in, authorities, hubs, plan);
+  const Graph turned = transposed(edges, comm);
   SpmvOperator second = builder.build(builder.loaded_rows(turned), out, hubs, authorities, plan);
   return {std::move(first), std::move(second)};
 }
@@ -63,8 +74,11 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   lengths.insert(lengths.end(), degrees->out.begin(), degrees->out.end());
   SpmvPlan plan = builder.plan(graph, lengths, lengths);
   const VectorSpace space = builder.space(lengths, lengths, plan);
-  const Graph turned = transposed(graph, comm);
-  LoadedRows loaded = builder.loaded_rows(graph);
+  builder.check_weights(graph);
+  const std::optional<Graph> scaled = scaled_for<S>(graph, comm);
+  const Graph& edges = scaled ? *scaled : graph;
+  const Graph turned = transposed(edges, comm);
+  LoadedRows loaded = builder.loaded_rows(edges);
   loaded.second = &turned;
   loaded.first_column_shift = static_cast<VertexId>(graph.num_vertices);
   return builder.build(loaded, lengths, space, space, std::move(plan));

@@ -11,11 +11,13 @@ namespace tessera {
 #ifdef TESSERA_HAVE_CUDA
 int num_devices() { return cuda::num_devices(); }
 void use_device(int index) { cuda::use_device(index); }
+std::string device_problem() { return cuda::device_problem(); }
 std::string device_uuid() { return cuda::device_uuid(); }
 std::string device_name() { return cuda::device_name(); }
 #else
 int num_devices() { return 0; }
 void use_device(int) { throw InternalError("this build knows no devices"); }
+std::string device_problem() { throw InternalError("this build knows no devices"); }
 std::string device_uuid() { throw InternalError("this build knows no devices"); }
 std::string device_name() { throw InternalError("this build knows no devices"); }
 #endif

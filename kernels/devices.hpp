@@ -8,6 +8,8 @@ namespace tessera {
 int num_devices();
 /// All later work of this process goes to device `index`.
 void use_device(int index);
+/// Why the device in use cannot run the kernels of this build, with the remedy; empty where it can.
+std::string device_problem();
 /// Names the device in use among all devices of all machines.
 std::string device_uuid();
 /// The model of the device in use.

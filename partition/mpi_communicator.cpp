@@ -17,6 +17,8 @@ namespace tessera {
 namespace {
 
 constexpr int kExchangeTag = 1, kMessageTag = 2;
+/// Of calls that may be given up, each in the time that a rank has to answer: 5 seconds at 7 MB/s.
+constexpr std::uint64_t kTimedPieceBytes = std::uint64_t{1} << 25;
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -157,10 +159,12 @@ class MpiCommunicator : public Communicator {
     }
   }
 
+  std::uint64_t timed_piece() const { return std::min(piece_, kTimedPieceBytes); }
+
   template <class T>
   void reduce_in_time(std::span<T> values, MPI_Op operation) {
     auto buffer = std::make_unique<std::vector<T>>(values.begin(), values.end());
-    in_pieces(values.size(), piece_ / sizeof(T), [&](std::uint64_t begin, int count) {
+    in_pieces(values.size(), timed_piece() / sizeof(T), [&](std::uint64_t begin, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Iallreduce(MPI_IN_PLACE, buffer->data() + begin, count, datatype<T>(), operation, comm_,
                            &request),
@@ -192,15 +196,24 @@ class MpiCommunicator : public Communicator {
     std::copy(mine.begin(), mine.end(), bytes.data() + positions[rank_]);
     MPI_Request request = MPI_REQUEST_NULL;
     if (all.size() <= piece_) {
-      counts.assign(byte_counts.begin(), byte_counts.end());
-      starts.assign(positions.begin(), positions.end());
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bytes.data(), counts.data(), starts.data(),
-                            MPI_BYTE, comm_, &request),
-            "MPI_Iallgatherv");
-      await(request, gathered_);
+      const std::uint64_t step = std::max<std::uint64_t>(1, timed_piece() / byte_counts.size());
+      const std::uint64_t longest = *std::max_element(byte_counts.begin(), byte_counts.end());
+      for (std::uint64_t begin = 0; begin < longest; begin += step) {
+        counts.clear();
+        starts.clear();
+        for (std::size_t r = 0; r < byte_counts.size(); ++r) {
+          const std::uint64_t first = std::min(begin, byte_counts[r]);
+          counts.push_back(static_cast<int>(std::min(step, byte_counts[r] - first)));
+          starts.push_back(static_cast<int>(positions[r] + first));
+        }
+        check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bytes.data(), counts.data(), starts.data(),
+                              MPI_BYTE, comm_, &request),
+              "MPI_Iallgatherv");
+        await(request, gathered_);
+      }
     } else {
       for (int r = 0; r < size_; ++r)
-        in_pieces(byte_counts[r], piece_, [&](std::uint64_t begin, int count) {
+        in_pieces(byte_counts[r], timed_piece(), [&](std::uint64_t begin, int count) {
           check(MPI_Ibcast(bytes.data() + positions[r] + begin, count, MPI_BYTE, r, comm_, &request),
                 "MPI_Ibcast");
           await(request, gathered_);

@@ -42,7 +42,10 @@ Option& add_backend_option(OptionTable& options, std::string& backend, const std
 std::string backend_for(const std::string& asked, Communicator& comm, const DeviceFinder& finder) {
   if (comm.size() == 1) {
     if (asked != "auto") make_backend<float>(asked);
-    return asked;
+    if (asked != "auto" || finder.count() == 0) return asked;
+    const std::string problem = finder.problem();
+    if (!problem.empty()) log_warning("the CPU computes: " + problem);
+    return problem.empty() ? asked : "cpu";
   }
   if (asked == "cpu") return asked;
   const std::string problem = assign_devices(comm, finder);

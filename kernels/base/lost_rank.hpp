@@ -11,7 +11,7 @@ struct LostRankError : ResourceError {
   using ResourceError::ResourceError;
 };
 
-/// Without an answer, in an exchange or a sum.
+/// Without an answer, in an exchange or a sum; besides what a long exchange takes by the rate of the links.
 inline constexpr double kAnswerSeconds = 5;
 /// For leaving NCCL, which may hang.
 inline constexpr double kAbortSeconds = 0.5;

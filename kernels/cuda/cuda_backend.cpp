@@ -8,6 +8,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_csr.hpp"
+#include "kernels/cuda/cuda_devices.hpp"
 #include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"
 #ifdef TESSERA_HAVE_NCCL
@@ -311,12 +312,7 @@ class CudaBackend : public Backend<S> {
 
 }  // namespace
 
-bool has_cuda_device() {
-  int count = 0;
-  const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-  (void)cudaGetLastError();
-  return found;
-}
+bool has_cuda_device() { return cuda::num_devices() > 0 && cuda::device_problem().empty(); }
 
 template <class S>
 std::unique_ptr<Backend<S>> make_cuda_backend() {
@@ -327,6 +323,8 @@ std::unique_ptr<Backend<S>> make_cuda_backend() {
     throw ResourceError(std::string("no CUDA device answers (") +
                         (status == cudaSuccess ? "none found" : cudaGetErrorString(status)) +
                         "); use --backend cpu");
+  const std::string problem = cuda::device_problem();
+  if (!problem.empty()) throw ResourceError(problem);
   return std::make_unique<CudaBackend<S>>();
 }
 

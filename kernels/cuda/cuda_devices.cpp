@@ -1,6 +1,7 @@
 #include "kernels/cuda/cuda_devices.hpp"
 
 #include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/probe_kernel.hpp"
 
 namespace tessera::cuda {
 
@@ -24,6 +25,20 @@ cudaDeviceProp properties_of_device() {
 }
 
 }  // namespace
+
+std::string device_problem() {
+  const cudaError_t status = run_probe_kernel();
+  if (status == cudaSuccess) return {};
+  (void)cudaGetLastError();  // which would fail the next call
+  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction &&
+      status != cudaErrorUnsupportedPtxVersion)
+    return std::string("the GPU does not answer (") + cudaGetErrorString(status) + "); use --backend cpu";
+  const cudaDeviceProp properties = properties_of_device();
+  const std::string major = std::to_string(properties.major), minor = std::to_string(properties.minor);
+  return std::string("this program has no code for the ") + properties.name + " (compute capability " +
+         major + "." + minor + "); build it with -DCMAKE_CUDA_ARCHITECTURES=" + major + minor +
+         ", or use --backend cpu";
+}
 
 std::string device_name() { return properties_of_device().name; }
 

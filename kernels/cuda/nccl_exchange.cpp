@@ -38,6 +38,7 @@ void NcclExchange<S>::start(Buffer<S>& x, unsigned num_vectors) {
   TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream_.get(), scaled_.get()));
   begun_.record(stream_.get());
   watch_.begin();
+  bytes_ = plan_.num_received() * num_vectors * sizeof(S);
   S* arrived = slots_.empty() ? x.data() : all_.data();
   for (std::size_t c = 0; c < num_chunks(); ++c) {
     const std::uint64_t begin = plan_.begin_of(c), count = plan_.chunk_ends[c] - begin;
@@ -65,7 +66,7 @@ void NcclExchange<S>::finish() {
     ExchangeWatch& watch;
     ~End() { watch.end(); }
   } end{watch_};
-  group_->wait(begun_.get(), placed_.back().get());
+  group_->wait(begun_.get(), placed_.back().get(), bytes_);
   seconds_ += placed_.back().seconds_since(begun_);
 }
 

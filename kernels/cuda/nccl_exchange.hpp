@@ -33,6 +33,7 @@ class NcclExchange : public DeviceExchange<S> {
   DeviceStream stream_;
   DeviceEvent scaled_{cudaEventDisableTiming}, begun_;
   std::vector<DeviceEvent> placed_;  // of each chunk
+  std::uint64_t bytes_ = 0;          // of the exchange under way
   double seconds_ = 0;
 };
 

@@ -28,18 +28,21 @@ class NcclGroup {
 
   /// all[r * bytes_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
-  /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when kAnswerSeconds after
-  /// `begun` (null: from now on) it has not: a rank is gone or has stopped.
-  void wait(cudaEvent_t begun, cudaEvent_t done);
+  /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when it has not in the
+  /// time that a rank has from `begun` on (null: from now on): kAnswerSeconds, and several times what
+  /// `bytes` to receive take by the links' rate. Then a rank is gone or has stopped.
+  void wait(cudaEvent_t begun, cudaEvent_t done, std::uint64_t bytes);
 
  private:
   void await_first_exchange();
+  void measure_links(const void* mine, void* all, std::uint64_t bytes_each, int num_ranks);
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time
   [[noreturn]] void fail(const std::string& message);
   void check(ncclResult_t result, const char* call);
 
   ncclComm_t comm_ = nullptr;
+  double seconds_per_byte_ = 0;  ///< received in an exchange of all ranks
 };
 
 }  // namespace tessera::cuda

@@ -253,12 +253,44 @@ TEST(Hits, BadStartsAndWeightsAreRefused) {
   EXPECT_THROW(run_hits(graph_of(heavy, true), options_with(until(1e-9))), InputError);
 }
 
-TEST(Hits, MessagesBeyondTheNumbersAreRefused) {
-  // Of two hubs of 1.
-  const HitsOptions options = options_with(steps(4), ScoreNorm::max);
-  const Graph graph = graph_of({3, {{0, 2, 3e38}, {1, 2, 3e38}}}, true);
+TEST(Hits, TheUnitOfWeightsChangesNothing) {
+  // Sums of these, and their products with small scores, leave f32, in which tiles send them.
+  OracleGraph oracle = random_oracle_graph(17, 300, 3000, true);
+  for (auto& edge : oracle.edges) edge.weight = 1 + edge.weight / 64;
+  const HitsOptions options = options_with(steps(12), ScoreNorm::max);
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
-    EXPECT_THROW(run_hits<float>(graph, options, {.kernel = KernelKind::tile_messages}, update), InputError);
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
+      const HitsResult expected =
+          run_hits<float>(graph_of(oracle, true), options, {.kernel = kernel}, update);
+      for (const int exponent : {-125, 125}) {
+        OracleGraph other = oracle;
+        for (auto& edge : other.edges) edge.weight = std::ldexp(edge.weight, exponent);
+        for (const int ranks : {1, 3}) {
+          const HitsResult found =
+              run_hits<float>(graph_of(other, true), options, {.ranks = ranks, .kernel = kernel}, update);
+          EXPECT_EQ(found.authority, expected.authority) << exponent;
+          EXPECT_EQ(found.hub, expected.hub) << exponent;
+          EXPECT_TRUE(found.unique);
+        }
+      }
+    }
+}
+
+TEST(Hits, TheBlockFormStopsWhenBothHalvesHaveSettled) {
+  // Hubs 0 and 1 share 1,000 of 3,500 authorities: A A^T is [3000 1000; 1000 1500], eigenvalues 3,500 and
+  // 1,000. In every second step of the block form hubs are 1/3000 of the whole.
+  OracleGraph oracle{3502, {}};
+  for (std::size_t v = 0; v < 3500; ++v) {
+    if (v < 3000) oracle.edges.push_back({0, v + 2});
+    if (v >= 2000) oracle.edges.push_back({1, v + 2});
+  }
+  for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::l2, ScoreNorm::max}) {
+    const HitsResult result =
+        run_hits(graph_of(oracle, false), options_with(until(1e-6), norm), {}, HitsUpdate::block);
+    EXPECT_TRUE(result.report.converged);
+    EXPECT_NEAR(result.hub[1] / result.hub[0], 0.5, 1e-6);
+    EXPECT_NEAR(result.convergence_rate, 2.0 / 7, 1e-6);
+  }
 }
 
 TEST(Hits, TheOrderOfNodesChangesRoundingsOnly) {

@@ -48,6 +48,9 @@ TEST(ConvergenceRate, IsTheFactorOfAStep) {
   for (int k = 0; k < 30; ++k) history.push_back(std::pow(0.7, k));
   EXPECT_NEAR(convergence_rate(history, 1), 0.7, 1e-12);
   EXPECT_NEAR(convergence_rate(history, 2), 0.49, 1e-12);
+  // Of two sequences that take turns.
+  EXPECT_NEAR(convergence_rate(std::vector<double>{1, 100, 0.5, 50}, 2), 0.5, 1e-12);
+  EXPECT_EQ(convergence_rate(std::vector<double>{1, 100}, 2), 0);
   EXPECT_EQ(convergence_rate(std::vector<double>{1.0}, 1), 0);
   EXPECT_EQ(convergence_rate(std::vector<double>{1.0, 0.0}, 1), 0);
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/base/error.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera {
@@ -16,6 +17,8 @@ using testing::HasSubstr;
 struct Machines {
   int ranks_a_machine, devices;
   bool one_visible = false;  ///< the launcher shows every process one GPU of its own
+  int broken = -1;           ///< the device of each machine that does not run this build
+  int taken = -1;            ///< the one that another program has for itself
 };
 
 std::string problem_of(const Machines& machines, int num_ranks, std::vector<int>& used) {
@@ -24,11 +27,14 @@ std::string problem_of(const Machines& machines, int num_ranks, std::vector<int>
   run_ranks(num_ranks, [&](Communicator& comm) {
     const int rank = comm.rank(), machine = rank / machines.ranks_a_machine;
     int device = 0;
-    const DeviceFinder finder{
-        [&] { return machines.one_visible ? 1 : machines.devices; },
-        [&](int index) { device = machines.one_visible ? rank % machines.ranks_a_machine : index; },
-        [&] { return "gpu" + std::to_string(machine) + "-" + std::to_string(device); },
-        [&] { return "host" + std::to_string(machine); }};
+    const DeviceFinder finder{[&] { return machines.one_visible ? 1 : machines.devices; },
+                              [&](int index) {
+                                device = machines.one_visible ? rank % machines.ranks_a_machine : index;
+                                if (index == machines.taken) throw ResourceError("busy");
+                              },
+                              [&] { return device == machines.broken ? "no code for it" : ""; },
+                              [&] { return "gpu" + std::to_string(machine) + "-" + std::to_string(device); },
+                              [&] { return "host" + std::to_string(machine); }};
     const std::string mine = assign_devices(comm, finder);
     used[static_cast<std::size_t>(rank)] = device;
     if (comm.is_root()) problem = mine;
@@ -57,6 +63,12 @@ TEST(DeviceRanks, ASharedDeviceIsNamedWithTheRemedy) {
 TEST(DeviceRanks, ARankWithoutADeviceIsNamed) {
   std::vector<int> used;
   EXPECT_THAT(problem_of({.ranks_a_machine = 1, .devices = 0}, 2, used), HasSubstr("rank 0 finds no GPU"));
+}
+
+TEST(DeviceRanks, ADeviceThatCannotServeIsNamedWithItsReason) {
+  std::vector<int> used;
+  EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .broken = 1}, 4, used), "rank 1: no code for it");
+  EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .taken = 1}, 2, used), "rank 1: busy");
 }
 
 }  // namespace

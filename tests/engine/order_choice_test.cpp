@@ -11,6 +11,7 @@
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "engine/graph_stats.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -165,6 +166,22 @@ TEST(OrderChoice, APlanHasTheOrderAndThePiecesOfTheGraph) {
   EXPECT_EQ(plan(KernelKind::tile_messages, OrderRequest::by_length).order, ColumnOrderKind::by_length);
   EXPECT_EQ(plan(KernelKind::tile_composite, OrderRequest::as_given).order, ColumnOrderKind::by_length);
   EXPECT_EQ(plan(KernelKind::csr, OrderRequest::by_length).order, ColumnOrderKind::original);
+}
+
+TEST(OrderChoice, TheSmallestDeviceDecidesForAllRanks) {
+  const Graph whole = skewed_graph(2000, 30000);
+  run_ranks(3, [&](Communicator& comm) {
+    const Graph graph = block_of(whole, comm);
+    const auto in = in_degrees(graph, comm), out = out_degrees(graph, comm);
+    const auto plan = [&](KernelKind kernel) {
+      const TilingLimits limits{
+          .tile_columns = 100, .warp_width = 32, .prefers_messages = true, .holds_tiles = comm.rank() != 1};
+      return plan_for_graph(graph, kernel, OrderRequest::automatic, in, out, limits, default_perf_table(),
+                            comm);
+    };
+    EXPECT_EQ(plan(KernelKind::automatic).kernel, KernelKind::csr);
+    EXPECT_THROW(plan(KernelKind::tile_messages), ResourceError) << "on every rank";
+  });
 }
 
 TEST(OrderChoice, AllRanksCountTheSame) {

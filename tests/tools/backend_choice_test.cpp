@@ -11,13 +11,14 @@ namespace {
 
 /// The answer of all ranks, "different" when they do not agree; `devices[rank]` answer on each machine.
 std::string choice(const std::string& asked, int num_ranks, const std::vector<int>& devices,
-                   int ranks_a_machine) {
+                   int ranks_a_machine, int broken = -1) {
   std::vector<std::string> answers(static_cast<std::size_t>(num_ranks));
   test::run_ranks(num_ranks, [&](Communicator& comm) {
     const int machine = comm.rank() / ranks_a_machine;
     int used = 0;
     const DeviceFinder finder{[&] { return devices[static_cast<std::size_t>(machine)]; },
                               [&](int index) { used = index; },
+                              [&] { return used == broken ? "broken" : ""; },
                               [&] { return std::to_string(machine) + "-" + std::to_string(used); },
                               [&] { return "host" + std::to_string(machine); }};
     answers[static_cast<std::size_t>(comm.rank())] = backend_for(asked, comm, finder);
@@ -33,6 +34,7 @@ TEST(BackendChoice, AutoTakesGpusOnlyIfEveryRankHasItsOwn) {
   EXPECT_EQ(choice("auto", 4, {3}, 4), "cpu");
   EXPECT_EQ(choice("auto", 4, {2, 1}, 2), "cpu") << "the ranks of the first machine alone would have enough";
   EXPECT_EQ(choice("auto", 3, {0}, 3), "cpu");
+  EXPECT_EQ(choice("auto", 2, {2}, 2, 1), "cpu") << "one of them does not run this program";
 }
 
 TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
@@ -46,6 +48,7 @@ TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
     EXPECT_NE(std::string(error.what()).find("--backend cpu"), std::string::npos) << error.what();
   }
   EXPECT_THROW(choice("cuda", 2, {0}, 2), ResourceError);
+  EXPECT_THROW(choice("cuda", 2, {2}, 2, 0), ResourceError);
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#include "engine/weight_scale.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "partition/run_together.hpp"
+
+namespace tessera {
+namespace {
+
+/// The same memory, which nobody writes.
+template <class T>
+Buffer<T> shared(const Buffer<T>& buffer) {
+  return Buffer<T>(nullptr, const_cast<T*>(buffer.data()), buffer.size());
+}
+
+}  // namespace
+
+std::optional<Graph> with_weights_near_one(const Graph& graph, Communicator& comm) {
+  if (!graph.weighted) return std::nullopt;
+  double largest = 0;
+  for (const double weight : graph.weights) largest = std::max(largest, weight);
+  largest = all_max(comm, largest);
+  if (largest == 0 || (largest >= 0x1p-60 && largest <= 0x1p60)) return std::nullopt;
+  Graph scaled;
+  scaled.num_vertices = graph.num_vertices;
+  scaled.num_edges = graph.num_edges;
+  scaled.weighted = true;
+  scaled.first_row = graph.first_row;
+  scaled.num_local_rows = graph.num_local_rows;
+  scaled.row_offsets = shared(graph.row_offsets);
+  scaled.col_indices = shared(graph.col_indices);
+  run_together(comm, [&] { scaled.weights = Buffer<double>(graph.weights.size()); });
+  const int exponent = -std::ilogb(largest);
+  std::transform(graph.weights.begin(), graph.weights.end(), scaled.weights.begin(),
+                 [&](double weight) { return std::ldexp(weight, exponent); });
+  return scaled;
+}
+
+}  // namespace tessera

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
 
 namespace tessera {
 namespace {
@@ -79,8 +81,21 @@ void reduce_over_ranks(std::span<VectorSums> sums, Communicator& comm) {
 }
 
 bool all_go_on(const IterationObserver& observer, const IterationProgress& progress, Communicator& comm) {
-  const bool stop = observer && !observer(progress);
-  return all_max(comm, std::uint64_t{stop}) == 0;
+  constexpr std::uint64_t kGoOn = 0, kStop = 1, kFailed = 2;
+  std::uint64_t answer = kGoOn;
+  std::exception_ptr failure;
+  try {
+    if (observer && !observer(progress)) answer = kStop;
+  } catch (...) {
+    failure = std::current_exception();
+    answer = kFailed;
+  }
+  answer = all_max(comm, answer);
+  if (answer == kFailed)
+    run_together(comm, [&] {
+      if (failure) std::rethrow_exception(failure);
+    });
+  return answer == kGoOn;
 }
 
 StopTest::StopTest(const StopRule& rule, Precision precision, double contraction)

@@ -23,7 +23,8 @@ struct IterationProgress {
   double residual = 0;
   int vectors_left = 1;  ///< RWR: queries still in the block
 };
-/// Called after each step on every rank; returning false on any rank stops all of them after the step.
+/// Called after each step on every rank; returning false on any rank stops all of them after the step, and
+/// what one throws is thrown by all.
 using IterationObserver = std::function<bool(const IterationProgress&)>;
 
 struct IterationReport {
@@ -50,7 +51,8 @@ StepChange change_of(Norm norm, const VectorSums& global, const ExactScale& boun
 /// Replaces this rank's sums, one entry a vector, by those of all ranks; collective.
 void reduce_over_ranks(std::span<VectorSums> sums, Communicator& comm);
 
-/// Calls the observer; false on every rank when it is false on one. Collective.
+/// Calls the observer; false on every rank when it is false on one, and throws on all what it throws on one.
+/// Collective.
 bool all_go_on(const IterationObserver& observer, const IterationProgress& progress, Communicator& comm);
 
 /// Decides step by step; one object for one sequence of residuals.

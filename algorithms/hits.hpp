@@ -13,7 +13,7 @@ enum class HitsUpdate {
 };
 
 struct HitsOptions {
-  StopRule stop;
+  StopRule stop{.max_iterations = 1000};  ///< the rate is the graph's, not a parameter's
   ScoreNorm normalize = ScoreNorm::sum;
   /// Empty = 1/n each; else one number >= 0 a vertex, sum > 0. The block form begins with authorities of 1/n
   /// each, or, where these are given, with those that come of them.

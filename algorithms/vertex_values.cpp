@@ -47,22 +47,30 @@ constexpr double kLeastReciprocal = static_cast<double>(std::numeric_limits<S>::
 
 template <class S>
 std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices) {
-  require(out_weights.size() == num_vertices, "out_weights has one entry for each vertex");
+  if (out_weights.size() != num_vertices)
+    throw OptionError(fmt::format("out_weights: expected {} numbers, one a vertex, found {}", num_vertices,
+                                  out_weights.size()));
   std::vector<double> result(num_vertices);
   const auto n = static_cast<std::int64_t>(num_vertices);
-  std::int64_t without = n;  // the first vertex whose reciprocal does not fit
-#pragma omp parallel for reduction(min : without)
+  std::int64_t without = n, wrong = n;  // the first vertex whose reciprocal does not fit, which has none
+#pragma omp parallel for reduction(min : without, wrong)
   for (std::int64_t v = 0; v < n; ++v) {
     if (out_weights[v] == 0) continue;
+    if (!(out_weights[v] > 0)) {
+      wrong = std::min(wrong, v);
+      continue;
+    }
     const S reciprocal = static_cast<S>(1 / out_weights[v]);
     result[v] = static_cast<double>(reciprocal);
-    if (!std::isfinite(reciprocal) || !(std::abs(result[v]) >= kLeastReciprocal<S>))
-      without = std::min(without, v);
+    if (!std::isfinite(reciprocal) || !(result[v] >= kLeastReciprocal<S>)) without = std::min(without, v);
   }
+  if (wrong < n)
+    throw OptionError(
+        fmt::format("out_weights: expected numbers of 0 or more, found {}", out_weights[wrong]));
   if (without < n)
     throw InputError(fmt::format(
         "the out-weights of a node add up to {}, too far from 1 for scores in {}scale the weights towards 1",
-        std::abs(out_weights[without]), sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
+        out_weights[without], sizeof(S) == 4 ? "f32; use --precision f64 or " : "f64; "));
   return result;
 }
 

@@ -58,7 +58,7 @@ class StagedWriter {
 };
 
 /// Edges of each group and bin; returns the self-loops.
-template <bool kWeighted, class Source>
+template <class Source>
 std::uint64_t count_bins(const Source& source, const EdgeRules& rules, std::uint32_t first_row, int bin_shift,
                          std::span<const std::uint64_t> first_piece,
                          std::vector<std::vector<EdgeOffset>>& counts) {
@@ -165,7 +165,7 @@ EdgeBuckets<kWeighted> deal_edges(Source& source, const EdgeRules& rules, std::u
 
   EdgeBuckets<kWeighted> buckets;
   std::vector<std::vector<EdgeOffset>> counts(num_groups, std::vector<EdgeOffset>(num_bins, 0));
-  buckets.self_loops = count_bins<kWeighted>(source, rules, first_row, bin_shift, first_piece, counts);
+  buckets.self_loops = count_bins(source, rules, first_row, bin_shift, first_piece, counts);
   std::vector<EdgeOffset> bin_edges(num_bins, 0);
   for (const auto& group : counts)
     for (std::size_t bin = 0; bin < num_bins; ++bin) bin_edges[bin] += group[bin];

@@ -6,9 +6,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
@@ -61,9 +63,12 @@ TableText read_table(const std::string& name, const TableText& fallback, Communi
   TableText found = fallback;
   run_together(comm, [&] {
     if (!comm.is_root() || name.empty() || cache_folder().empty()) return;
-    std::ifstream file(table_path(name));
+    const std::string path = table_path(name);
+    std::error_code missing;
+    if (!std::filesystem::is_regular_file(path, missing)) return;
+    std::ifstream file(path);
     if (!file) return;
-    found.path = table_path(name);
+    found.path = path;
     found.text.assign(std::istreambuf_iterator<char>(file), {});
   });
   comm.broadcast(found.text, 0);

@@ -22,7 +22,8 @@ class Communicator {
 
   virtual void barrier() = 0;  ///< returns when every rank has called it
   /// From now on sums, maxima and gathers throw LostRankError when not all ranks have called them within so
-  /// many seconds, in which the next 32 MiB must have come, too; 0: they wait for ever. For phases in which all ranks keep step. Not collective.
+  /// many seconds, in which the next 32 MiB must have come, too; 0: they wait for ever. For phases in which
+  /// all ranks keep step. Not collective.
   virtual void set_answer_seconds(double) {}
   /// In place, element by element. Integer sums: exact in any order.
   virtual void all_sum(std::span<std::int64_t> values) = 0;

@@ -265,10 +265,18 @@ class MpiCommunicator : public Communicator {
 }  // namespace
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  int provided = MPI_THREAD_SINGLE;
-  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  int provided = MPI_THREAD_SINGLE, is_there = 0, has_ended = 0;
+  check(MPI_Initialized(&is_there), "MPI_Initialized");
+  check(MPI_Finalized(&has_ended), "MPI_Finalized");
+  if (has_ended != 0) throw ResourceError("MPI has ended in this process and cannot start again");
+  has_started_mpi_ = is_there == 0;
+  if (has_started_mpi_)
+    check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  else
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
   if (provided < MPI_THREAD_FUNNELED)
-    throw ResourceError("this MPI was built without threads (MPI_THREAD_FUNNELED); use one that has them");
+    throw ResourceError(
+        "MPI runs without threads; start it with MPI_THREAD_FUNNELED, or use one that has that");
 }
 
 std::unique_ptr<Communicator> MpiSession::world(std::uint64_t piece_bytes) const {
@@ -276,7 +284,9 @@ std::unique_ptr<Communicator> MpiSession::world(std::uint64_t piece_bytes) const
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, piece_bytes);
 }
 
-void MpiSession::finish() { check(MPI_Finalize(), "MPI_Finalize"); }
+void MpiSession::finish() {
+  if (has_started_mpi_) check(MPI_Finalize(), "MPI_Finalize");
+}
 
 bool MpiSession::under_mpirun() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"})

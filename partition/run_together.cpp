@@ -9,20 +9,29 @@
 namespace tessera {
 namespace {
 
-std::optional<Error> error_of(const std::function<void()>& phase) {
+/// Errors of their own types stay what they are.
+void run_alone(const std::function<void()>& phase) {
   try {
     phase();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw ResourceError("out of memory");
+  } catch (const std::exception& error) {
+    throw InternalError(error.what());
+  }
+}
+
+std::optional<Error> error_of(const std::function<void()>& phase) {
+  try {
+    run_alone(phase);
   } catch (const Error& error) {
     return error;
-  } catch (const std::bad_alloc&) {
-    return ResourceError("out of memory");
-  } catch (const std::exception& error) {
-    return InternalError(error.what());
   }
   return std::nullopt;
 }
 
-/// The types of error.hpp, so that callers may catch by type on every rank.
+/// One type of error.hpp for each category, so that callers may catch by type on every rank.
 [[noreturn]] void throw_again(ErrorCategory category, const std::string& message) {
   switch (category) {
     case ErrorCategory::internal:
@@ -42,11 +51,8 @@ std::optional<Error> error_of(const std::function<void()>& phase) {
 }  // namespace
 
 void run_together(Communicator& comm, const std::function<void()>& phase) {
+  if (comm.size() == 1) return run_alone(phase);
   const std::optional<Error> mine = error_of(phase);
-  if (comm.size() == 1) {
-    if (mine) throw_again(mine->category(), mine->what());
-    return;
-  }
   const std::vector<std::uint64_t> categories =
       all_gather(comm, mine ? static_cast<std::uint64_t>(mine->category()) : 0);
   for (int rank = 0; rank < comm.size(); ++rank) {

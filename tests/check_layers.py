@@ -27,7 +27,8 @@ MAY_INCLUDE = {
     "tools": ("tools", "algorithms", "engine", "partition", "kernels", "!kernels/cpu", "!kernels/cuda"),
 }
 MPI_FILES = ("partition/mpi_communicator.cpp", "tools/version.cpp")
-MPI_WRAPPER_USERS = ("partition/mpi_communicator.cpp", "tools/main.cpp", "tests/mpi", "tests/bench/ranks_bench.cpp")
+MPI_WRAPPER_USERS = ("partition/mpi_communicator.cpp", "tools/main.cpp", "tests/mpi", "tests/bench/ranks_bench.cpp",
+                     "tests/readme/library_mpi_example.cpp")
 CUDA_USERS = ("kernels/cuda", "tests/bench")  # the latter measures beside the vendor's library
 CUDA_HEADER = re.compile(r"^(cuda|nccl|cublas|cusparse|nvtx|cub/|thrust/|cooperative_groups)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -17,8 +17,8 @@
 #include "tools/memory.hpp"
 #include "tools/output_paths.hpp"
 #include "tools/precision.hpp"
-#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/text_output.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -35,7 +35,7 @@ HitsCommand::HitsCommand()
     : RankingCommand(
           "hits", "Scores nodes as authorities and hubs: a = A^T h, h = A a. Sorted by authority.",
           {"tessera hits links.txt --top 20", "tessera hits links.txt --update block -o scores.csv"}) {
-  stop_.max_iterations = 1000;  // the rate is the graph's, not a parameter's
+  stop_ = HitsOptions().stop;
   options_.group("HITS");
   options_.choice<HitsUpdate>(
       "update", update_, {{"alternating", HitsUpdate::alternating}, {"block", HitsUpdate::block}},

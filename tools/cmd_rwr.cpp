@@ -40,7 +40,7 @@ RwrCommand::RwrCommand()
           {"tessera rwr links.txt --query 17 --top 20", "tessera rwr links.txt --query=-5 --query b",
            "tessera rwr links.tsr --query-file nodes.txt -o near.csv --top 100"}) {
   graph_.undirected = true;
-  stop_.max_iterations = 200;  // 0.9^k is below the default tolerance at k = 138
+  stop_ = RwrOptions().stop;
   options_.group("Random walk with restart");
   options_
       .texts("query", "LABEL", queries_,

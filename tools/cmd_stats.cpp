@@ -13,7 +13,7 @@
 #include "tools/output_paths.hpp"
 #include "tools/precision.hpp"
 #include "tools/report.hpp"
-#include "tools/stdout_text.hpp"
+#include "tools/text_output.hpp"
 
 namespace tessera::cli {
 namespace {

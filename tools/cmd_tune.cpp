@@ -4,7 +4,6 @@
 #include "engine/auto_tune.hpp"
 #include "engine/device_fit.hpp"
 #include "engine/device_tune.hpp"
-#include "engine/io/atomic_file.hpp"
 #include "engine/io/open_input.hpp"
 #include "kernels/devices.hpp"
 #include "tools/all_commands.hpp"
@@ -12,8 +11,8 @@
 #include "tools/exit_code.hpp"
 #include "tools/log.hpp"
 #include "tools/output_paths.hpp"
-#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/text_output.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -90,13 +89,6 @@ std::string table_text(const DeviceRates& rates) {
          rates_text("csr", kCsrRates, rates.csr) + rates_text("block", kBlockRates, rates.block);
 }
 
-void write_file(const std::string& text, const std::string& path) {
-  const WritingScope writing;
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 DeviceSamples measure_gpu(const std::function<void(double)>& progress) {
   const auto f32 = make_backend<float>("cuda");
   const auto f64 = make_backend<double>("cuda");
@@ -147,7 +139,7 @@ int TuneCommand::run(Session& session) {
     };
     if (is_gpu) {
       const DeviceSamples samples = is_fit ? read_samples(fit_) : measure_gpu(progress);
-      if (!samples_.empty()) write_file(device_samples_to_json_lines(samples), samples_);
+      if (!samples_.empty()) write_text(samples_, device_samples_to_json_lines(samples));
       const DeviceRates rates = fit_device_rates(samples);
       take(rates, device_rates_to_json(rates));
     } else {
@@ -157,7 +149,7 @@ int TuneCommand::run(Session& session) {
   });
   session.progress().done();
   if (output_ != "-") write_stdout(text);
-  write_file(json, path);
+  write_text(path, json);
   say_where(path);
   session.write_report();
   return kExitFine;

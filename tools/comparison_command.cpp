@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/io/atomic_file.hpp"
 #include "tools/backend_choice.hpp"
 #include "tools/bar_chart.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/text_output.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -116,10 +115,7 @@ void write_plot(const std::string& path, std::span<const ProductMeasurement> res
     chart.names.push_back(m.name);
     chart.series[0].values.push_back(m.refusal.empty() ? gflops(m, matrix) : std::nan(""));
   }
-  const WritingScope writing;
-  AtomicFile file(path);
-  file.write(bar_chart_svg(chart));
-  file.commit();
+  write_text(path, bar_chart_svg(chart));
 }
 
 }  // namespace

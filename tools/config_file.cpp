@@ -60,6 +60,7 @@ std::vector<ConfigEntry> parse_config(const std::string& text, const std::string
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     if (line.front() == '[' && line.back() == ']') {
       section = trimmed(std::string_view(line).substr(1, line.size() - 2));
+      if (section.empty()) throw OptionError(place + "expected the name of a command between [ and ]");
       section_line = line_number;
       continue;
     }

@@ -13,7 +13,8 @@ constexpr const char* kExitCodes = R"(Exit codes
     3  not converged: scores and report are written
     4  bad input: the message names file, line and what was expected
     5  resource: memory, disk, device, communication
-  130  interrupted by SIGINT (Ctrl-C); 143 by SIGTERM, 129 by SIGHUP. No scores are written, the report says interrupted
+  130  interrupted by SIGINT (Ctrl-C); 143 by SIGTERM, 129 by SIGHUP. No scores are written; a report, where
+       work could stop at a step, says interrupted
 )";
 
 constexpr const char* kFormats = R"(Input, found by content (--format overrides)
@@ -41,7 +42,7 @@ Output of graphs (convert, generate)
   .mtx           Matrix Market; labels beside it in FILE.labels.txt
 
 Options files (--config) are INI: keys before any section hold for every command, keys in [pagerank] for
-pagerank only; a # counts as comment at the beginning of a line only.
+pagerank only; lines that begin with # or ; are comments, a # inside a value belongs to it.
 )";
 
 constexpr const char* kMpi = R"(Several processes
@@ -49,10 +50,15 @@ constexpr const char* kMpi = R"(Several processes
 
   Each process reads its part of an uncompressed file and holds its part of the matrix. The scores are the
   same, bit for bit, for any number of processes and threads.
-  mpirun binds each of two processes to one core. For more threads a process:
+  mpirun binds each of up to two processes to one core, and more of them to whole sockets. Better say it:
     mpirun -n 2 --bind-to none tessera ...           share all cores of the machine
-    mpirun -n 2 --map-by slot:PE=8 tessera ...       8 cores each
-  Threads follow the affinity mask (--threads N overrides). More processes than cores: mpirun --oversubscribe.
+    mpirun -n 4 --map-by slot:PE=8 tessera ...       8 cores each
+  Threads follow the affinity mask; processes with the same cores share them (--threads N overrides). More
+  processes than cores: mpirun --oversubscribe.
+  GPUs: one a process, in the order of the processes on a machine (CUDA_VISIBLE_DEVICES counts):
+    mpirun -n 4 --map-by slot:PE=8 tessera pagerank g.tsr --backend cuda --precision f32 -o scores.tsv
+  With --backend cuda more processes than GPUs are an error; with auto the CPU computes then (-v says so).
+  What computed and how GPUs exchanged is in --report (backend.name; exchange.kind, where "device" is NCCL).
   Standard input (-) is read by the first process. An error of one process ends all of them.
   Open MPI's mpirun may crash when a reader of its output leaves early (... | head): use --top N or -o FILE.
 )";

@@ -73,6 +73,10 @@ std::vector<std::string> with_values_of_flags(std::vector<std::string> arguments
     }
     const std::string& given = arguments[i];
     const bool is_long = given.starts_with("--");
+    if (!is_long && given.size() > 2 && given[0] == '-' && given[2] == '=' &&
+        description.find_nothrow(given.substr(0, 2), false) != nullptr)
+      throw OptionError(fmt::format("{}: a short option takes its value without =: {} {}", given.substr(0, 2),
+                                    given.substr(0, 2), given.substr(3)));
     if (given.size() < 2 || given[0] != '-' || (!is_long && given.size() > 2)) continue;
     const po::option_description* option = description.find_nothrow(is_long ? given.substr(2) : given, false);
     if (option == nullptr) continue;
@@ -221,6 +225,7 @@ std::string take(GivenByName& given, const std::string& name) {
   const auto found = given.find(name);
   if (found == given.end()) return "";
   const std::string value = found->second.values.front();
+  if (value.empty()) throw OptionError("--" + name + ": expected a value, found an empty one");
   given.erase(found);
   return value;
 }

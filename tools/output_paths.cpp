@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 
 #include "engine/io/atomic_file.hpp"
 #include "kernels/base/error.hpp"
@@ -20,6 +21,19 @@ NamedPaths with_label_lists(const NamedPaths& outputs) {
   return all;
 }
 
+/// By whatever way the paths go there, also where it does not exist yet.
+bool are_same_file(const std::string& path, const std::string& other) {
+  namespace fs = std::filesystem;
+  if (path.empty() || other.empty()) return false;
+  if (path == "-" || other == "-") return path == other;
+  std::error_code missing;
+  if (fs::equivalent(path, other, missing)) return true;
+  const auto whole = [&](const std::string& p) {
+    return fs::weakly_canonical(fs::absolute(p, missing), missing);
+  };
+  return whole(path) == whole(other);
+}
+
 }  // namespace
 
 void check_distinct_outputs(const NamedPaths& paths) {
@@ -28,7 +42,7 @@ void check_distinct_outputs(const NamedPaths& paths) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [first, path] = outputs[j];
       const auto& [second, other_path] = outputs[i];
-      if (path.empty() || path != other_path) continue;
+      if (!are_same_file(path, other_path)) continue;
       throw OptionError(path == "-" ? fmt::format("{} and {} both go to standard output", first, second)
                                     : fmt::format("{} and {} are the same file \"{}\"", first, second, path));
     }

@@ -13,9 +13,9 @@
 #include "tools/log.hpp"
 #include "tools/memory.hpp"
 #include "tools/report.hpp"
-#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text_output.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -18,9 +18,9 @@
 #include "tools/log.hpp"
 #include "tools/memory.hpp"
 #include "tools/option_parser.hpp"
-#include "tools/stdout_text.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text_output.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
 

@@ -1,11 +1,9 @@
 #include "tools/session.hpp"
 
-#include "engine/io/atomic_file.hpp"
 #include "partition/run_together.hpp"
 #include "tools/memory.hpp"
 #include "tools/report.hpp"
-#include "tools/stdout_text.hpp"
-#include "tools/stop_signal.hpp"
+#include "tools/text_output.hpp"
 #include "tools/version.hpp"
 
 namespace tessera::cli {
@@ -31,14 +29,9 @@ double Session::seconds_of(const std::string& phase) const { return report_["sec
 void Session::write_report() {
   if (general_.report.empty()) return;
   report_["peak_memory_bytes"] = all_max(comm_, peak_memory_bytes());
-  report_["seconds"]["total"] = std::chrono::duration<double>(Clock::now() - start_).count();
+  report_["seconds"]["total"] = seconds_since(start_);
   run_together(comm_, [&] {
-    if (!is_root()) return;
-    const WritingScope writing;
-    if (general_.report == "-") return write_stdout(report_text(report_));
-    AtomicFile file(general_.report);
-    file.write(report_text(report_));
-    file.commit();
+    if (is_root()) write_text(general_.report, report_text(report_));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kernels/base/seconds_since.hpp"
 #include "kernels/profile_range.hpp"
 #include "partition/communicator.hpp"
 #include "tools/option_table.hpp"
@@ -41,7 +42,7 @@ class Session {
       Session* session;
       const std::string& phase;
       Clock::time_point start;
-      ~Adder() { session->add_seconds(phase, std::chrono::duration<double>(Clock::now() - start).count()); }
+      ~Adder() { session->add_seconds(phase, seconds_since(start)); }
     } adder{this, phase, start};
     return work();
   }

@@ -1,10 +1,11 @@
-#include "tools/stdout_text.hpp"
+#include "tools/text_output.hpp"
 
 #include <poll.h>
 #include <unistd.h>
 
 #include "engine/io/atomic_file.hpp"
 #include "kernels/base/error.hpp"
+#include "tools/stop_signal.hpp"
 
 namespace tessera::cli {
 
@@ -21,6 +22,14 @@ void write_stdout(const std::string& text) {
   } catch (const ResourceError&) {
     if (!stdout_reader_is_gone()) throw;
   }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  const WritingScope writing;
+  if (path == "-") return write_stdout(text);
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace tessera::cli

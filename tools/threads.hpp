@@ -5,7 +5,7 @@
 namespace tessera::cli {
 
 /// `asked` > 0 is taken as it is. Otherwise the cores of the affinity mask; where several processes of one
-/// mpirun share an unbound machine, their share of it. Says in one line (rank 0) when mpirun has bound a
+/// mpirun have the same ones, their share. Throws ResourceError where they cannot be started. Collective. Says in one line (rank 0) when mpirun has bound a
 /// process to one of many cores. Sets the number for OpenMP and oneTBB; returns it.
 int start_threads(int asked, Communicator& comm);
 

@@ -30,16 +30,24 @@ std::string mpi_text() {
 }  // namespace
 
 nlohmann::ordered_json version_json() {
-  return {{"tessera", TESSERA_VERSION},           {"commit", TESSERA_COMMIT},
-          {"compiler", compiler_text()},          {"mpi", mpi_text()},
-          {"openmp", fmt::format("{}", _OPENMP)}, {"boost", BOOST_LIB_VERSION}};
+  return {{"tessera", TESSERA_VERSION},
+          {"commit", TESSERA_COMMIT},
+          {"compiler", compiler_text()},
+          {"mpi", mpi_text()},
+          {"openmp", fmt::format("{}", _OPENMP)},
+          {"boost", BOOST_LIB_VERSION},
+          {"cuda", TESSERA_CUDA},
+          {"nccl", TESSERA_NCCL},
+          {"cusparse", TESSERA_CUSPARSE},
+          {"metis", TESSERA_METIS},
+          {"libarchive", TESSERA_LIBARCHIVE}};
 }
 
 std::string version_text() {
   const auto version = version_json();
   std::string text = fmt::format("tessera {}\n", version["tessera"].get<std::string>());
   for (const auto& [key, value] : version.items())
-    if (key != "tessera") text += fmt::format("  {:<9} {}\n", key, value.get<std::string>());
+    if (key != "tessera") text += fmt::format("  {:<10} {}\n", key, value.get<std::string>());
   return text;
 }
 

@@ -1,4 +1,5 @@
-// The exceptions of the library. Library code throws one of these; only tools/ prints and exits.
+// The exceptions of the library. Library code throws one of these, or std::bad_alloc where memory for vectors
+// runs out in an algorithm; only tools/ prints and exits.
 // `category` decides the exit code of the program (see docs/exit-codes.md) and survives being sent
 // from the rank that failed to all others (partition/run_together.hpp).
 #pragma once

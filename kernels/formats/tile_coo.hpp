@@ -18,7 +18,7 @@ struct CooTile {
 
 /// Limits of the tiles. A tile is added while its columns have at least `least_mean_length` elements in the
 /// mean (so its first has more than one, which is the paper's condition: else nothing is read twice), at most
-/// `most_tiles` of them (docs/benchmarks.md found this many for tile-composite).
+/// `most_tiles` of them (docs/performance.md, "Before 44fef9d", found this many for tile-composite).
 template <class S>
 struct CooTileLimits {
   std::uint32_t num_columns = 160 * 1024 / sizeof(S);  ///< of a tile

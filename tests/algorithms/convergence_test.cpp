@@ -105,6 +105,25 @@ VectorSums sums_of(const std::vector<double>& changes, const ExactScale& scale) 
   return sums;
 }
 
+TEST(AllGoOn, StopsOrFailsOnAllRanksAlike) {
+  run_ranks(3, [](Communicator& comm) {
+    const auto asked = [&](const IterationObserver& observer) {
+      return all_go_on(observer, {.iteration = 1}, comm);
+    };
+    EXPECT_TRUE(asked({}));
+    EXPECT_TRUE(asked([](const IterationProgress&) { return true; }));
+    EXPECT_FALSE(asked([&](const IterationProgress&) { return comm.rank() != 1; }));
+    EXPECT_FALSE(
+        asked(comm.rank() == 2 ? [](const IterationProgress&) { return false; } : IterationObserver()));
+    EXPECT_THROW(asked([&](const IterationProgress&) {
+                   if (comm.rank() == 1) throw InputError("of one rank");
+                   return true;
+                 }),
+                 InputError);
+    EXPECT_TRUE(asked({})) << "the ranks are in step";
+  });
+}
+
 TEST(ReduceOverRanks, GivesEveryRankTheSumsOfAll) {
   const ExactScale scale(4.0);
   const std::vector<std::vector<double>> parts{{0.5, 0.25}, {1e-20}, {}, {0.125, 3e-9, 0.5}};

@@ -58,6 +58,12 @@ TEST(Reciprocals, LeaveRoomForScoresDownToEpsilon) {
   expect_refused<double>(4e307, "too far from 1 for scores in f64");
 }
 
+TEST(Reciprocals, OfWhatIsNoOutWeightAreRefused) {
+  for (const double wrong : {-1.0, -HUGE_VAL, std::nan("")})
+    EXPECT_THROW(reciprocals<double>(std::vector<double>{1, wrong}, 2), OptionError) << wrong;
+  EXPECT_THROW(reciprocals<double>(std::vector<double>{1}, 2), OptionError);
+}
+
 TEST(Reciprocals, ThatOverflowAreRefused) {
   expect_refused<float>(1e-39, "f32");
   expect_refused<double>(1e-309, "f64");

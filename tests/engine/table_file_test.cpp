@@ -56,12 +56,13 @@ TEST_F(TableFile, IsReadByRankZeroForAll) {
   set("XDG_CACHE_HOME", folder.file(""));
   std::filesystem::create_directory(folder.file("tessera"));
   test::write_file_bytes(table_path("gpu-a"), "measured");
+  std::filesystem::create_directory(table_path("gpu-d"));
   test::run_ranks(3, [&](Communicator& comm) {
     const TableText fallback{"built in", ""};
     const TableText found = read_table(comm.is_root() ? "gpu-a" : "gpu-b", fallback, comm);
     EXPECT_EQ(found.text, "measured");
     EXPECT_EQ(found.path, table_path("gpu-a"));
-    for (const char* absent : {"gpu-c", ""}) {
+    for (const char* absent : {"gpu-c", "gpu-d", ""}) {
       const TableText other = read_table(absent, fallback, comm);
       EXPECT_EQ(other.text, "built in");
       EXPECT_EQ(other.path, "");

@@ -75,6 +75,16 @@ TEST(MpiCommunicator, AGatherThatARankDoesNotJoinIsGivenUp) {
   world->barrier();
 }
 
+TEST(MpiSession, LeavesMpiToAProgramThatHasStartedIt) {
+  int argc = 0;
+  char** argv = nullptr;
+  MpiSession second(argc, argv);
+  const auto comm = second.world();
+  EXPECT_EQ(all_sum(*comm, std::uint64_t{1}), static_cast<std::uint64_t>(world->size()));
+  second.finish();
+  EXPECT_EQ(all_sum(*world, std::uint64_t{1}), static_cast<std::uint64_t>(world->size()));
+}
+
 TEST(MpiSession, KnowsThatALauncherStartedIt) { EXPECT_TRUE(MpiSession::under_mpirun()); }
 
 test::Case some_case(LabelKind kind, bool weighted) {

@@ -47,6 +47,11 @@ TEST(RunTogether, GroupGoesOnAfterAnError) {
   });
 }
 
+TEST(RunTogether, OneRankKeepsTheTypeOfItsError) {
+  const auto comm = make_single_rank();
+  EXPECT_THROW(run_together(*comm, [] { throw NoRoomError("x"); }), NoRoomError);
+}
+
 TEST(RunTogether, MemoryThatCannotBeHadIsAResourceError) {
   for (int ranks : {1, 2})
     test::run_ranks(ranks, [](Communicator& comm) {

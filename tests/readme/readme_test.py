@@ -17,6 +17,7 @@ from program import TESSERA, TIMEOUT_SECONDS, ProgramTest
 
 ROOT = os.path.join(HERE, "..", "..")
 LIBRARY_EXAMPLE = os.environ["TESSERA_LIBRARY_EXAMPLE"]
+LIBRARY_MPI_EXAMPLE = os.environ.get("TESSERA_LIBRARY_MPI_EXAMPLE", "")
 MPIRUN = os.environ.get("MPIRUN", "")
 
 
@@ -77,10 +78,24 @@ class ReadmeTest(ProgramTest):
             self.assertEqual(blocks("cpp"), [file.read()])
         links = self.write("links.txt", "a b\nb c\nc a\nd a\n")
         done = subprocess.run([LIBRARY_EXAMPLE, links], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
-        self.assertEqual((done.returncode, done.stdout), (0, "a 0.3330\nb 0.3247\nc 0.3172\n"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split("\t") for line in done.stdout.splitlines()]
+        self.assertEqual([line[0] for line in lines], ["node", "a", "b", "c"])
+        self.assertEqual([line[1][:6] for line in lines[1:]], ["0.3330", "0.3247", "0.3172"])
+
+    @unittest.skipUnless(MPIRUN, "a build without MPI")
+    def test_the_mpi_example_gives_the_same_for_any_number_of_processes(self):
+        links = self.write("links.txt", "a b\nc b\nc d\ne d\nc f\n")
+        for processes in (1, 2, 3):
+            done = subprocess.run([MPIRUN, "-n", str(processes), LIBRARY_MPI_EXAMPLE, links], capture_output=True,
+                                  text=True, timeout=TIMEOUT_SECONDS, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line.split("\t") for line in done.stdout.splitlines()]
+            self.assertEqual([line[0] for line in lines], ["node", "b", "d", "f"])
+            self.assertEqual(lines[0], ["node", "authority", "hub"])
 
     def test_a_project_can_hold_this_one(self):
-        """The lines that the README gives; what is built is the same as here, so it is only configured."""
+        """The lines that the README gives; what is built is the same as here, so only the program's own file is."""
         recipe = next(block for block in blocks("cmake") if "add_subdirectory(tessera" in block)
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.realpath(ROOT), os.path.join(folder, "tessera"))
@@ -88,8 +103,13 @@ class ReadmeTest(ProgramTest):
             with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
                 file.write("cmake_minimum_required(VERSION 3.25)\nproject(mine LANGUAGES CXX)\n"
                            "add_executable(my_program main.cpp)\n" + recipe)
-            result = subprocess.run(["cmake", "-S", folder, "-B", os.path.join(folder, "build"), "-DTESSERA_CUDA=OFF",
-                                     "-DTESSERA_MPI=OFF"], capture_output=True, text=True, timeout=120)
+            result = subprocess.run(["cmake", "-G", "Ninja", "-S", folder, "-B", os.path.join(folder, "build"),
+                                     "-DCMAKE_BUILD_TYPE=Release", "-DTESSERA_CUDA=OFF", "-DTESSERA_MPI=OFF"],
+                                    capture_output=True, text=True, timeout=120)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            result = subprocess.run(["ninja", "-C", os.path.join(folder, "build"),
+                                     "CMakeFiles/my_program.dir/main.cpp.o"],
+                                    capture_output=True, text=True, timeout=120)
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_links_lead_to_files(self):

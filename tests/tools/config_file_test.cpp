@@ -22,7 +22,7 @@ TEST(ParseConfig, ReadsSectionsKeysAndLines) {
 }
 
 TEST(ParseConfig, RefusesOtherLinesWithTheirPlace) {
-  for (const char* text : {"top", "= 3", "[pagerank", "key = \"\\x\""}) {
+  for (const char* text : {"top", "= 3", "[pagerank", "[ ]", "key = \"\\x\""}) {
     try {
       parse_config(std::string("a = b\n") + text, "f.ini");
       ADD_FAILURE() << text;

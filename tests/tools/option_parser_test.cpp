@@ -113,6 +113,8 @@ TEST(ParseOptions, RefusesWithTheNameThatWasMeant) {
   EXPECT_EQ(complaint({"north", "--width", "1", "--width", "2"}), "--width: given twice, as \"1\" and \"2\"");
   EXPECT_THAT(complaint({"north", "south"}), HasSubstr("unexpected argument \"south\""));
   EXPECT_THAT(complaint({}), HasSubstr("missing"));
+  EXPECT_EQ(complaint({"north", "-n=Ann"}), "-n: a short option takes its value without =: -n Ann");
+  EXPECT_EQ(complaint({"north", "--config", ""}), "--config: expected a value, found an empty one");
   EXPECT_THAT(complaint({"north", "--width"}), HasSubstr("width"));
   EXPECT_EQ(complaint({"north", "--wet", "--dry"}), "--wet and --dry do not go together");
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "kernels/base/error.hpp"
@@ -29,6 +30,21 @@ TEST(DistinctOutputs, TwoOfThemAreNoOneFile) {
   expect_refused({{"--output", "x.npy"}, {"--report", "x.npy.labels.txt"}},
                  "--report and the labels of --output are the same file \"x.npy.labels.txt\"");
   expect_refused({{"--output", "-"}, {"--report", "-"}}, "--output and --report both go to standard output");
+}
+
+TEST(DistinctOutputs, ByWhateverPathTheyGoThere) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("scores.csv"), around = folder.file("./scores.csv");
+  const auto refuse = [&](const std::string& other) {
+    expect_refused({{"--output", file}, {"--report", other}}, "--output and --report are the same file");
+  };
+  refuse(around);  // of a file that is not there yet
+  expect_refused({{"--output", "scores.csv"}, {"--report", "./scores.csv"}}, "are the same file");
+  std::ofstream(file) << "old\n";
+  refuse(around);
+  std::filesystem::create_symlink(file, folder.file("link.json"));
+  refuse(folder.file("link.json"));
+  EXPECT_NO_THROW(check_distinct_outputs({{"--output", file}, {"--report", folder.file("scores.json")}}));
 }
 
 TEST(InputsAreKept, ByWhateverPathAnOutputGoesThere) {

@@ -98,15 +98,19 @@ bool all_go_on(const IterationObserver& observer, const IterationProgress& progr
   return answer == kGoOn;
 }
 
+void check(const StopRule& rule) {
+  if (!(rule.tolerance >= 0)) throw OptionError("the tolerance must be 0 or more");
+  if (rule.fixed_iterations < 0) throw OptionError("the number of iterations must be 1 or more");
+  if (rule.max_iterations < 1) throw OptionError("the largest number of iterations must be 1 or more");
+}
+
 StopTest::StopTest(const StopRule& rule, Precision precision, double contraction)
     : rule_(rule),
       unit_roundoff_(unit_roundoff(precision)),
       most_rounding_units_(kRoundingUnits / (1 - contraction)),
       smallest_l1_(std::numeric_limits<double>::infinity()),
       smallest_residual_(smallest_l1_) {
-  if (!(rule.tolerance >= 0)) throw OptionError("the tolerance must be 0 or more");
-  if (rule.fixed_iterations < 0) throw OptionError("the number of iterations must be 1 or more");
-  if (rule.max_iterations < 1) throw OptionError("the largest number of iterations must be 1 or more");
+  check(rule);
 }
 
 bool StopTest::has_stagnated(const StepChange& change) {

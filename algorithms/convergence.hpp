@@ -18,6 +18,9 @@ struct StopRule {
   int fixed_iterations = 0;  ///< > 0: exactly so many steps, tolerance not looked at
 };
 
+/// Throws OptionError for a rule that makes no sense.
+void check(const StopRule& rule);
+
 struct IterationProgress {
   int iteration = 0;
   double residual = 0;
@@ -58,7 +61,7 @@ bool all_go_on(const IterationObserver& observer, const IterationProgress& progr
 /// Decides step by step; one object for one sequence of residuals.
 class StopTest {
  public:
-  /// Throws OptionError for a rule that makes no sense.
+  /// Throws as check().
   /// contraction: below 1, a factor by which each step shrinks the L1 change but for rounding; 0: none is
   /// known.
   StopTest(const StopRule& rule, Precision precision, double contraction = 0);

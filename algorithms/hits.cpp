@@ -281,7 +281,7 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
 
 template <class S>
 HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options) {
-  const StopTest checked(options.stop, precision_of<S>());
+  check(options.stop);
   if (to_authority.num_rows() == 0) return {};
   return iterate(AlternatingHits<S>(to_authority, to_hub, options), options, precision_of<S>(),
                  to_authority.comm());
@@ -289,7 +289,7 @@ HitsResult hits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const Hi
 
 template <class S>
 HitsResult hits_block(SpmvOperator<S>& block, const HitsOptions& options) {
-  const StopTest checked(options.stop, precision_of<S>());
+  check(options.stop);
   if (block.num_rows() == 0) return {};
   return iterate(BlockHits<S>(block, options), options, precision_of<S>(), block.comm());
 }

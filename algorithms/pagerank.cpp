@@ -230,7 +230,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   check(options);
   const std::uint64_t n = op.num_rows();
   PageRankResult result;
-  const StopTest checked(options.stop, precision_of<S>());
+  check(options.stop);
   if (n == 0) return result;
   const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
   const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");

@@ -241,7 +241,7 @@ template <class S>
 std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const double> out_weights,
                                            std::span<const VertexId> queries, const RwrOptions& options) {
   check(options, queries, op.num_rows());
-  const StopTest checked(options.stop, precision_of<S>());
+  check(options.stop);
   const Buffer<S> scale = op.to_local(reciprocals<S>(out_weights, op.num_rows()));
   std::vector<RwrResult> results(queries.size());
   const std::size_t at_a_time = op.gains_from_blocks() ? options.batch_size : 1;

@@ -92,8 +92,8 @@ std::vector<double> expected_pieces(const std::map<std::uint64_t, std::uint64_t,
   return pieces;
 }
 
-double predict_tile_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
-                            const std::vector<double>& shares, const PerfTable& table) {
+double expected_tiled_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
+                              const std::vector<double>& shares, const PerfTable& table) {
   double ns = 0;
   for (double share : shares)
     for (auto [length, count] : rows) {
@@ -232,7 +232,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     if (limits.prefers_messages) {
       predict_on_device(pieces, limits, num_vectors, table.gpu, work, plan);
     } else {
-      plan.predicted_tile_seconds = predict_tile_seconds(rows, shares, table);
+      plan.predicted_tile_seconds = expected_tiled_seconds(rows, shares, table);
       plan.predicted_csr_seconds =
           predict_csr_seconds(columns, row_lengths.size(), column_lengths.size(), table);
     }

@@ -1,7 +1,6 @@
 // The group of one process, and the gathering of one number a rank.
 #include "partition/communicator.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -53,8 +52,6 @@ class SingleRank : public Communicator {
     mailbox_.pop_front();
     return message;
   }
-
-  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
   std::deque<std::string> mailbox_;

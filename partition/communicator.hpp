@@ -44,8 +44,6 @@ class Communicator {
   /// Not collective: one rank sends, one receives, matched by order.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual std::string receive(int from) = 0;
-  /// Not collective: ends every process of the group with `exit_code`, without cleaning up.
-  [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 
 /// A group of one process.

@@ -130,11 +130,6 @@ class MpiCommunicator : public Communicator {
     return bytes;
   }
 
-  [[noreturn]] void abort(int exit_code) override {
-    MPI_Abort(comm_, exit_code);
-    std::_Exit(exit_code);
-  }
-
  private:
   template <class T>
   void reduce(std::span<T> values, MPI_Op operation) {

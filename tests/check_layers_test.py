@@ -27,6 +27,9 @@ FAULTS = (
     ("engine/a.cpp", 'void f() { printf("x"); }\n', 1, '"printf"'),
     ("engine/a.cpp", 'void f() { std::fprintf(stderr, "x"); }\n', 1, '"std::fprintf"'),
     ("partition/a.cpp", "void f() { std::exit(1); }\n", 1, '"std::exit"'),
+    ("partition/a.cpp", "void f() { _exit(1); }\n", 1, '"_exit"'),
+    ("kernels/formats/graph_cut.cpp", "void f() { std::_Exit(1); }\n", 1, '"std::_Exit"'),
+    ("engine/a.cpp", "void f() { std::abort(); }\n", 1, '"std::abort"'),
     ("tools/a.cpp", "\n" * 401, 401, "401 lines"),
     ("tests/a_test.py", "\n" * 401, 401, "401 lines"),
 )
@@ -35,7 +38,8 @@ CLEAN = {
     "kernels/base/types.hpp": "#include <cstdint>\n",
     "kernels/cpu/cpu_backend.cpp": '#include "kernels/backend.hpp"\n#include "kernels/base/types.hpp"\n',
     "kernels/cuda/cuda_backend.cu": "#include <cuda_runtime.h>\n",
-    "partition/mpi_communicator.cpp": "#include <mpi.h>\n",
+    "partition/mpi_communicator.cpp": "#include <mpi.h>\nvoid f() { abort(1); }\n",  # of a class
+    "kernels/formats/graph_cut.cpp": "void f() { _exit(0); }\n",
     "engine/graph.cpp": '// std::cout << printf("x")\n#include "partition/communicator.hpp"\n'
                         'const char* text = "printf(";\nint n = std::snprintf(b, 1, "");\nfile.exit();\n',
     "algorithms/hits.cpp": '#include "engine/graph.hpp"\n#include "kernels/backend.hpp"\n',

@@ -39,7 +39,7 @@ Output of scores (--output)
 Output of graphs (convert, generate)
   .tsr           cache
   .tsv .txt .el .csv   edge list
-  .mtx           Matrix Market; labels beside it in FILE.labels.txt
+  .mtx           Matrix Market; labels beside it in FILE.labels.txt, unless they are 1..n
 
 Options files (--config) are INI: keys before any section hold for every command, keys in [pagerank] for
 pagerank only; lines that begin with # or ; are comments, a # inside a value belongs to it.

@@ -53,8 +53,8 @@ NodeValues read_node_values(const std::string& path, std::string_view column, co
   if (!std::isfinite(result.sum()))
     throw InputError(path + ": the sum of the values is too large for a double; scale them down");
   if (result.num_given == 0)
-    throw InputError(
-        fmt::format("{}: expected labels of nodes, found none among {} labels", path, entries.size()));
+    throw InputError(fmt::format("{}: expected labels of nodes, found none among {} label{}", path,
+                                 entries.size(), entries.size() == 1 ? "" : "s"));
   if (!(result.sum() > 0))
     throw InputError(fmt::format("{}: expected values with a sum above 0, found {} nodes with sum 0", path,
                                  result.num_given));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "engine/io/decompression.hpp"
 #include "engine/io/lower_case.hpp"
@@ -43,6 +44,15 @@ bool named_like_its_folder(const std::string& path) {
   return name.substr(0, name.rfind('.')) == folder;
 }
 
+/// Each name once. A file that was replaced by appending is in an archive with its older editions.
+std::vector<std::string> without_repeats(const std::vector<std::string>& names) {
+  std::unordered_set<std::string> seen;
+  std::vector<std::string> once;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(once),
+               [&](const std::string& name) { return seen.insert(name).second; });
+  return once;
+}
+
 [[noreturn]] void fail(const std::string& name, const char* what, const std::vector<std::string>& members) {
   constexpr std::size_t kShown = 20;
   std::string list;
@@ -53,8 +63,9 @@ bool named_like_its_folder(const std::string& path) {
 
 }  // namespace
 
-std::string choose_member(const std::vector<std::string>& members, const std::string& wanted,
+std::string choose_member(const std::vector<std::string>& all_members, const std::string& wanted,
                           const std::string& name) {
+  const std::vector<std::string> members = without_repeats(all_members);
   std::vector<std::string> found;
   const auto keep = [&](const auto& matches) {
     found.clear();

@@ -5,6 +5,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <optional>
+
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -147,24 +149,62 @@ std::string entry_name(archive_entry* entry) {
   return name != nullptr ? name : "";
 }
 
+/// The name of the next file; nothing at the end. A file that tar was told twice comes again as a link to
+/// itself: links have another type.
+std::optional<std::string> next_file(ArchiveReader& reader) {
+  while (archive_entry* entry = reader.next_entry())
+    if (archive_entry_filetype(entry) == AE_IFREG) return entry_name(entry);
+  return std::nullopt;
+}
+
 class MemberSource : public ByteSource {
  public:
-  MemberSource(std::unique_ptr<PeekSource> below, const std::string& name, const std::string& member)
+  MemberSource(std::unique_ptr<PeekSource> below, const std::string& name, const std::string& member,
+               std::size_t num_older)
       : reader_(std::move(below), name) {
     open_archive(reader_);
-    std::vector<std::string> seen;
-    while (archive_entry* entry = reader_.next_entry()) {
-      if (archive_entry_filetype(entry) != AE_IFREG) continue;
-      seen.push_back(entry_name(entry));
-      if (seen.back() == member || seen.back().ends_with("/" + member)) return;
-    }
-    choose_member(seen, member, name);
+    while (const auto file = next_file(reader_))
+      if (*file == member && num_older-- == 0) return;
     throw InputError(name + ": changed while it was read");
   }
   std::size_t read(std::span<char> target) override { return target.empty() ? 0 : reader_.read(target); }
 
  private:
   ArchiveReader reader_;
+};
+
+class StreamedMemberSource : public ByteSource {
+ public:
+  StreamedMemberSource(std::unique_ptr<PeekSource> below, const std::string& name, std::string wanted)
+      : reader_(std::move(below), name), wanted_(std::move(wanted)) {
+    open_archive(reader_);
+    std::vector<std::string> seen;
+    while (const auto file = next_file(reader_)) {
+      is_whole_name_ = *file == wanted_;
+      if (is_wanted(*file)) return;
+      seen.push_back(*file);
+    }
+    choose_member(seen, wanted_, name);  // throws
+  }
+  std::size_t read(std::span<char> target) override {
+    if (target.empty() || at_end_) return 0;
+    const std::size_t got = reader_.read(target);
+    if (got != 0) return got;
+    at_end_ = true;
+    while (const auto file = next_file(reader_))
+      if (*file == wanted_ || (!is_whole_name_ && is_wanted(*file)))
+        throw InputError(reader_.name() + ": the archive has several members " + wanted_ +
+                         ", and on a stream it is unknown which is the right one; give it as a file");
+    return 0;
+  }
+
+ private:
+  bool is_wanted(const std::string& file) const { return file == wanted_ || file.ends_with("/" + wanted_); }
+
+  ArchiveReader reader_;
+  std::string wanted_;
+  bool is_whole_name_ = false;  ///< of the file that is read; then its last part in another name is no matter
+  bool at_end_ = false;
 };
 
 }  // namespace
@@ -178,14 +218,18 @@ std::vector<std::string> archive_members(std::unique_ptr<PeekSource> below, cons
   ArchiveReader reader(std::move(below), name);
   open_archive(reader);
   std::vector<std::string> members;
-  while (archive_entry* entry = reader.next_entry())
-    if (archive_entry_filetype(entry) == AE_IFREG) members.push_back(entry_name(entry));
+  while (auto file = next_file(reader)) members.push_back(std::move(*file));
   return members;
 }
 
 std::unique_ptr<ByteSource> open_archive_member(std::unique_ptr<PeekSource> below, const std::string& name,
-                                                const std::string& member) {
-  return std::make_unique<MemberSource>(std::move(below), name, member);
+                                                const std::string& member, std::size_t num_older) {
+  return std::make_unique<MemberSource>(std::move(below), name, member, num_older);
+}
+
+std::unique_ptr<ByteSource> open_streamed_member(std::unique_ptr<PeekSource> below, const std::string& name,
+                                                 const std::string& wanted) {
+  return std::make_unique<StreamedMemberSource>(std::move(below), name, wanted);
 }
 
 }  // namespace tessera

@@ -150,14 +150,48 @@ void AtomicFile::write_all(std::string_view bytes, const std::uint64_t* position
 }
 
 void AtomicFile::commit() {
+  finish();
+  take_name();
+  sync_folder();
+}
+
+void AtomicFile::commit_both(AtomicFile& first, AtomicFile& second) {
+  first.finish();
+  second.finish();
+  first.take_name();
+  second.take_name();
+  first.sync_folder();
+  second.sync_folder();
+}
+
+void AtomicFile::commit_without(const std::string& companion) {
+  struct stat status {};
+  const bool is_there = ::stat(companion.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_there && ::access(companion.c_str(), W_OK) != 0)  // its owner has protected it
+    fail_to_write(companion, system_error_text(errno));
+  finish();
+  take_name();
+  if (is_there && ::unlink(companion.c_str()) != 0 && errno != ENOENT)
+    fail_to_write(companion, system_error_text(errno));
+  sync_folder();
+}
+
+void AtomicFile::finish() {
   flush();
   if (is_regular_ && ::fsync(descriptor_) != 0) fail(errno);
   const int closing = descriptor_;
   descriptor_ = -1;
   if (::close(closing) != 0) fail(errno);
+}
+
+void AtomicFile::take_name() {
   if (!is_regular_) return;
   if (::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_path_.clear();
+}
+
+void AtomicFile::sync_folder() const {
+  if (!is_regular_) return;
   // The new name survives a power loss only when the folder is on disk too.
   const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;  // a folder that may be written but not read: nothing to sync it with

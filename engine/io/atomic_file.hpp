@@ -21,8 +21,15 @@ class AtomicFile {
   void write(std::string_view bytes);  ///< buffered; throws ResourceError (disk full, closed pipe ...)
   void write_at(std::uint64_t position, std::string_view bytes);  ///< regular files only, unbuffered
   void commit();  ///< flush, sync, close, rename; throws ResourceError
+  /// The same for two files that belong together: all of both is on disk before either name is taken.
+  static void commit_both(AtomicFile& first, AtomicFile& second);
+  /// The same, and removes the regular file `companion`, if there is one: it belongs to the old file.
+  void commit_without(const std::string& companion);
 
  private:
+  void finish();  ///< all but the new name
+  void take_name();
+  void sync_folder() const;
   void create_temporary(int permissions);
   void flush();
   void write_all(std::string_view bytes, const std::uint64_t* position);

@@ -253,11 +253,12 @@ Graph read_binary_cache(const GraphOptions& options, Communicator& comm) {
   });
   const std::uint64_t largest = all_max(comm, header.checksum), smallest = ~all_max(comm, ~header.checksum);
   if (largest != smallest) throw InputError(path + ": not the same file on every machine of the run");
-  validate_cache(file->bytes(), header, path, comm);
+  const std::vector<std::uint64_t> blocks = block_boundaries(header.num_vertices, comm.size());
+  const CacheRows rows{blocks[comm.rank()], blocks[comm.rank() + 1]};
+  validate_cache(file->bytes(), header, rows, path, comm);
   Graph graph;
   run_together(comm, [&] {
-    const std::vector<std::uint64_t> blocks = block_boundaries(header.num_vertices, comm.size());
-    graph = CacheBlock(file, header, blocks[comm.rank()], blocks[comm.rank() + 1]).graph();
+    graph = CacheBlock(file, header, rows.first, rows.last).graph();
     graph.facts = read_facts(file->bytes(), header, path);
     check_cache_options(options, graph.weighted, graph.labels.kind, graph.facts);
     file->check_unchanged();

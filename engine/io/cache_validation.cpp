@@ -1,5 +1,6 @@
-// One pass over the file: each piece is hashed and, while it is in the processor's cache, its elements are
-// checked. Sections may be wrong in any way here, so no element is used as a position without a check.
+// One pass over what this rank uses: each piece is hashed and, while it is in the processor's cache, its
+// elements are checked. Sections may be wrong in any way here, so no element is used as a position without a
+// check. Each machine may have a copy of its own, of which another rank's checks say nothing.
 #include "engine/io/cache_validation.hpp"
 
 #include <fmt/format.h>
@@ -121,69 +122,157 @@ class ElementChecks {
   const CacheHeader& header_;
 };
 
+/// Bytes of a section. This rank uses [begin, used_end) of its copy of the file, whose end others may use,
+/// too; the pieces that begin in [begin, owned_end) nobody else answers for.
+struct Window {
+  std::uint64_t begin = 0, owned_end = 0, used_end = 0;
+};
+
+/// Of each section; those of columns, weights and label bytes are known when the offsets have been checked.
+class Windows {
+ public:
+  Windows(const ElementChecks& checks, const CacheHeader& header, const CacheRows& rows, Communicator& comm)
+      : checks_(checks), header_(header), rows_(rows), comm_(comm) {}
+
+  Window of(std::size_t kind) const {
+    if (header_.sections[kind].length == 0) return {};
+    switch (kind) {
+      case kRowOffsets:
+      case kLabelOffsets:
+        return of_offsets(header_.sections[kind].length);
+      case kColIndices:
+        return between(kRowOffsets, sizeof(VertexId));
+      case kWeights:
+        return between(kRowOffsets, sizeof(double));
+      case kLabelIntegers:
+        return {8 * rows_.first, 8 * rows_.last, 8 * rows_.last};
+      case kLabelBytes:
+        return between(kLabelOffsets, 1);
+      default:  // the facts, which all ranks read
+        return {0, comm_.is_root() ? header_.sections[kind].length : 0, header_.sections[kind].length};
+    }
+  }
+
+ private:
+  /// The end of the last row is the begin of the next rank's first one.
+  Window of_offsets(std::uint64_t length) const {
+    const bool is_last = comm_.rank() + 1 == comm_.size();
+    return {8 * rows_.first, is_last ? length : 8 * rows_.last, 8 * (rows_.last + 1)};
+  }
+  Window between(CacheSectionKind offsets_kind, std::uint64_t element_bytes) const {
+    const auto offsets = checks_.array<std::uint64_t>(offsets_kind);
+    const std::uint64_t end = offsets[rows_.last] * element_bytes;
+    return {offsets[rows_.first] * element_bytes, end, end};
+  }
+
+  const ElementChecks& checks_;
+  const CacheHeader& header_;
+  const CacheRows& rows_;
+  Communicator& comm_;
+};
+
 /// One unit of work.
 struct Piece {
   std::size_t kind;
   std::uint64_t begin, end;  ///< bytes of the section
 };
 
-std::vector<Piece> cut_into_pieces(const CacheHeader& header) {
-  std::vector<Piece> pieces;
-  for (std::size_t kind = 0; kind < kNumCacheSections; ++kind)
-    for (std::uint64_t begin = 0; begin < header.sections[kind].length; begin += kChecksumPieceBytes)
-      pieces.push_back({kind, begin, std::min(begin + kChecksumPieceBytes, header.sections[kind].length)});
-  return pieces;
+Piece piece_at(const CacheHeader& header, std::size_t kind, std::uint64_t index) {
+  const std::uint64_t begin = index * kChecksumPieceBytes;
+  return {kind, begin, std::min(begin + kChecksumPieceBytes, header.sections[kind].length)};
+}
+
+[[noreturn]] void refuse_checksum(const std::string& path, std::size_t kind) {
+  throw InputError(
+      fmt::format("{}: section {}: its checksum is wrong; the file is damaged, make it again "
+                  "with `tessera convert`",
+                  path, cache_section_name(kind)));
+}
+
+/// Checks sections of this rank's copy as far as the rank uses them. Every piece is answered for by one rank,
+/// which checks its elements, too; others that use some of it compare their checksum with that rank's.
+class SectionChecks {
+ public:
+  SectionChecks(std::string_view file, const ElementChecks& checks, const CacheHeader& header,
+                const std::string& path, Communicator& comm)
+      : file_(file), checks_(checks), header_(header), path_(path), comm_(comm) {}
+
+  /// Adds what is found in section `kind`, on any rank, to `all`. Throws when its checksum is wrong.
+  /// Collective.
+  void check(std::size_t kind, const Window& window, Findings& all) const {
+    const std::uint64_t num_pieces = ceil_div(header_.sections[kind].length, kChecksumPieceBytes);
+    const bool any_used = window.begin < window.used_end;
+    const std::uint64_t first = any_used ? window.begin / kChecksumPieceBytes : 0;
+    // And one more, with whose first elements the last ones are compared.
+    const std::uint64_t last =
+        any_used ? std::min(num_pieces, ceil_div(window.used_end, kChecksumPieceBytes) + 1) : 0;
+    std::vector<std::uint64_t> mine(last - first);                 // checksums
+    std::vector<std::uint64_t> totals(kNumFindings + num_pieces);  // findings, then all checksums
+    std::array<std::atomic<std::uint64_t>, kNumFindings> found{};
+    tbb::parallel_for(first, last, [&](std::uint64_t i) {
+      const Piece piece = piece_at(header_, kind, i);
+      mine[i - first] = checksum(piece);
+      if (piece.begin < window.begin || piece.begin >= window.owned_end) return;
+      totals[kNumFindings + i] = mine[i - first];
+      const Findings findings = checks_.check(piece.kind, piece.begin, piece.end);
+      for (std::size_t f = 0; f < kNumFindings; ++f)
+        if (findings[f] != 0) found[f].fetch_add(findings[f], std::memory_order_relaxed);
+    });
+    std::copy(found.begin(), found.end(), totals.begin());
+    comm_.all_sum(std::span(totals));  // one rank answers for a piece, the others have 0
+    const auto checksums = std::span(totals).subspan(kNumFindings);
+    const bool differs = !std::equal(mine.begin(), mine.end(), checksums.begin() + first);
+    if (all_max(comm_, std::uint64_t{differs}) != 0 ||
+        combined_checksum(checksums) != header_.sections[kind].checksum)
+      refuse_checksum(path_, kind);
+    for (std::size_t f = 0; f < kNumFindings; ++f) all[f] += totals[f];
+  }
+
+ private:
+  std::uint64_t checksum(const Piece& piece) const {
+    return piece_checksum(
+        file_.substr(header_.sections[piece.kind].offset + piece.begin, piece.end - piece.begin));
+  }
+
+  std::string_view file_;
+  const ElementChecks& checks_;
+  const CacheHeader& header_;
+  const std::string& path_;
+  Communicator& comm_;
+};
+
+[[noreturn]] void refuse(const std::string& path, const char* what) {
+  throw InputError(path + ": section " + what + "; make the cache again with `tessera convert`");
+}
+
+void judge_offsets(const Findings& found, const std::string& path) {
+  if (found[kRowOffsetsOrder] != 0) refuse(path, "row_offsets: not ascending from 0 to the number of edges");
+  if (found[kLabelOffsetsOrder] != 0)
+    refuse(path, "label_offsets: not ascending from 0 to the number of label bytes");
 }
 
 void judge(const Findings& found, const std::string& path) {
-  const auto refuse = [&](const char* what) {
-    throw InputError(path + ": section " + what + "; make the cache again with `tessera convert`");
-  };
-  if (found[kRowOffsetsOrder] != 0) refuse("row_offsets: not ascending from 0 to the number of edges");
-  if (found[kColumnRange] != 0) refuse("col_indices: a column is not below the number of vertices");
+  if (found[kColumnRange] != 0) refuse(path, "col_indices: a column is not below the number of vertices");
   if (found[kDescents] != found[kDescentsAtRowEnds])
-    refuse("col_indices: the columns of a row are not ascending");
-  if (found[kWeightRange] != 0) refuse("weights: a weight is negative or not finite");
-  if (found[kLabelOffsetsOrder] != 0)
-    refuse("label_offsets: not ascending from 0 to the number of label bytes");
-  if (found[kLabelOrder] != 0) refuse("labels: not ascending, or a label twice");
+    refuse(path, "col_indices: the columns of a row are not ascending");
+  if (found[kWeightRange] != 0) refuse(path, "weights: a weight is negative or not finite");
+  if (found[kLabelOrder] != 0) refuse(path, "labels: not ascending, or a label twice");
 }
 
 }  // namespace
 
-void validate_cache(std::string_view file, const CacheHeader& header, const std::string& path,
-                    Communicator& comm) {
-  const std::vector<Piece> pieces = cut_into_pieces(header);
+void validate_cache(std::string_view file, const CacheHeader& header, const CacheRows& rows,
+                    const std::string& path, Communicator& comm) {
   const ElementChecks checks(file, header);
-  std::vector<std::uint64_t> totals(kNumFindings +
-                                    pieces.size());  // findings, then a checksum for each piece
-  std::array<std::atomic<std::uint64_t>, kNumFindings> found{};
-  const std::size_t first = pieces.size() * comm.rank() / comm.size();
-  const std::size_t last = pieces.size() * (comm.rank() + 1) / comm.size();
-  tbb::parallel_for(first, last, [&](std::size_t i) {
-    const Piece& piece = pieces[i];
-    const std::uint64_t offset = header.sections[piece.kind].offset;
-    totals[kNumFindings + i] = piece_checksum(file.substr(offset + piece.begin, piece.end - piece.begin));
-    const Findings findings = checks.check(piece.kind, piece.begin, piece.end);
-    for (std::size_t f = 0; f < kNumFindings; ++f)
-      if (findings[f] != 0) found[f].fetch_add(findings[f], std::memory_order_relaxed);
-  });
-  std::copy(found.begin(), found.end(), totals.begin());
-  comm.all_sum(std::span(totals));  // every checksum was computed by one rank and is 0 on the others
-
-  std::size_t next = kNumFindings;
-  for (std::size_t kind = 0; kind < kNumCacheSections; ++kind) {
-    const std::size_t count = ceil_div(header.sections[kind].length, kChecksumPieceBytes);
-    if (combined_checksum(std::span(totals).subspan(next, count)) != header.sections[kind].checksum)
-      throw InputError(
-          fmt::format("{}: section {}: its checksum is wrong; the file is damaged, make it again "
-                      "with `tessera convert`",
-                      path, cache_section_name(kind)));
-    next += count;
-  }
-  Findings all{};
-  std::copy_n(totals.begin(), kNumFindings, all.begin());
-  judge(all, path);
+  const Windows windows(checks, header, rows, comm);
+  const SectionChecks sections(file, checks, header, path, comm);
+  Findings found{};
+  // Offsets first: where they are wrong, it is unknown which columns and labels a rank uses.
+  for (const std::size_t kind : {kRowOffsets, kLabelOffsets}) sections.check(kind, windows.of(kind), found);
+  judge_offsets(found, path);
+  for (const std::size_t kind : {kColIndices, kWeights, kLabelIntegers, kLabelBytes, kFacts})
+    sections.check(kind, windows.of(kind), found);
+  judge(found, path);
 }
 
 }  // namespace tessera

@@ -9,9 +9,15 @@
 
 namespace tessera {
 
-/// `file` is all of the file, `header` has passed read_cache_header. Every rank checks its share of pieces;
-/// throws the same InputError, naming the section, on every rank. Collective.
-void validate_cache(std::string_view file, const CacheHeader& header, const std::string& path,
-                    Communicator& comm);
+/// The block of rows [first, last) that a rank will use. In rank order they are all rows.
+struct CacheRows {
+  std::uint64_t first = 0, last = 0;
+};
+
+/// `file` is all of this rank's copy of the file, `header` has passed read_cache_header and is the same on
+/// all ranks. Every rank checks the pieces that hold something of its rows; throws the same InputError,
+/// naming the section, on every rank. Collective.
+void validate_cache(std::string_view file, const CacheHeader& header, const CacheRows& rows,
+                    const std::string& path, Communicator& comm);
 
 }  // namespace tessera

@@ -3,10 +3,10 @@
 namespace tessera {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
+bool is_trimmed_space(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 
 bool needs_quotes(std::string_view text, char delimiter) {
-  if (text.empty() || is_blank(text.front()) || is_blank(text.back())) return true;
+  if (text.empty() || is_trimmed_space(text.front()) || is_trimmed_space(text.back())) return true;
   if (text.front() == '#' || text.front() == '%' || text.starts_with("//")) return true;
   for (const char c : text)
     if (c == delimiter || c == '"' || c == '\n' || c == '\r') return true;

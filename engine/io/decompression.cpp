@@ -99,7 +99,11 @@ std::vector<std::string> archive_members(std::unique_ptr<PeekSource>, const std:
   throw InputError(name + ": archives need a program built with libarchive; unpack it first");
 }
 std::unique_ptr<ByteSource> open_archive_member(std::unique_ptr<PeekSource>, const std::string& name,
-                                                const std::string&) {
+                                                const std::string&, std::size_t) {
+  throw InputError(name + ": archives need a program built with libarchive; unpack it first");
+}
+std::unique_ptr<ByteSource> open_streamed_member(std::unique_ptr<PeekSource>, const std::string& name,
+                                                 const std::string&) {
   throw InputError(name + ": archives need a program built with libarchive; unpack it first");
 }
 #endif

@@ -8,6 +8,7 @@
 #include "engine/io/format_probe.hpp"
 #include "engine/io/open_input.hpp"
 #include "engine/io/parse_blocks.hpp"
+#include "engine/io/same_file.hpp"
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
 
@@ -59,14 +60,26 @@ LabelMode first_mode(const TextFormat& format) {
   return format.string_labels ? LabelMode::string : LabelMode::integer;
 }
 
-/// This rank's part of the body.
-ParsedBlocks parse_share(const SharedHead& shared, const TextFormat& format, const GraphOptions& options,
+/// The file that this rank reads its part of, the same for all; opens it as `own` where there is no `input`.
+/// Of an input that rank 0 reads alone, its file. Collective.
+const InputFile* file_of_share(const SharedHead& shared, const std::string& path,
+                               const std::optional<OpenInput>& input, std::optional<InputFile>& own,
+                               Communicator& comm) {
+  if (shared.plain) {
+    run_together(comm, [&] {
+      if (!input) own.emplace(path);
+    });
+    check_same_file(input ? *input->file : *own, comm);
+  }
+  return input ? input->file.get() : own ? &*own : nullptr;
+}
+
+/// This rank's part of the body; `own` is its file, of which there is none when rank 0 reads alone.
+ParsedBlocks parse_share(const SharedHead& shared, const TextFormat& format, const InputFile* own,
                          std::optional<OpenInput>& input, Communicator& comm, const ReadProgress& progress,
                          const ReadTuning& tuning) {
-  if (!shared.plain && !comm.is_root()) return {};
-  std::optional<InputFile> own;
-  if (!input) own.emplace(options.path);
-  const InputFile& file = input ? *input->file : *own;
+  if (own == nullptr) return {};
+  const InputFile& file = *own;
   const auto source = block_source(shared, format, &file, input ? &*input : nullptr, comm, tuning);
   std::function<bool()> step;
   if (progress) {
@@ -78,8 +91,6 @@ ParsedBlocks parse_share(const SharedHead& shared, const TextFormat& format, con
   }
   ParsedBlocks blocks = parse_blocks(*source, format, shared.head.name, first_mode(format), tuning, step);
   file.check_unchanged();
-  if (shared.plain && file.size_bytes() != shared.head.total_bytes)
-    throw InputError(shared.head.name + ": has another size here than on the first rank");
   return blocks;
 }
 
@@ -131,9 +142,10 @@ void fill_facts(const SharedHead& shared, const TextFormat& format, const Parsed
   facts.reversed = parsed.reverse;
   facts.notes = format.notes;
   if (extra_columns_everywhere != 0)
-    facts.notes.push_back(fmt::format("{} lines have more than {} columns; what is behind them is ignored{}",
-                                      extra_columns_everywhere, format.columns_used(),
-                                      format.weighted ? "" : " (--weighted reads weights)"));
+    facts.notes.push_back(fmt::format(
+        "{} more than {} columns; what is behind them is ignored{}",
+        extra_columns_everywhere == 1 ? "1 line has" : fmt::format("{} lines have", extra_columns_everywhere),
+        format.columns_used(), format.weighted ? "" : " (--weighted reads weights)"));
 }
 
 }  // namespace
@@ -150,8 +162,10 @@ ParsedEdges read_edges(const GraphOptions& options, Communicator& comm, const Re
   const SharedHead shared = share_head(input, std::move(head), comm);
   const TextFormat format = probe_format(shared.head, options);  // the same on all ranks, errors too
   if (format.is_matrix && options.check_declared_nodes) options.check_declared_nodes(format.matrix_size);
+  std::optional<InputFile> own;
+  const InputFile* const file = file_of_share(shared, options.path, input, own, comm);
   ParsedBlocks blocks;
-  run_together(comm, [&] { blocks = parse_share(shared, format, options, input, comm, progress, tuning); });
+  run_together(comm, [&] { blocks = parse_share(shared, format, file, input, comm, progress, tuning); });
 
   const bool strings = all_max(comm, std::uint64_t{blocks.any_strings || format.string_labels}) != 0;
   if (strings) run_together(comm, [&] { convert_to_strings(blocks, tuning); });

@@ -30,7 +30,11 @@ void refuse_cache(const TextHead& head, const GraphOptions& options) {
 }
 
 void refuse_binary(const TextHead& head) {
+  using namespace std::string_view_literals;
   const std::string_view text = std::string_view(head.text).substr(0, 4096);
+  // Before UTF-16, whose mark is the begin of this one.
+  if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv))
+    throw InputError(head.name + ": UTF-32 text; convert it to UTF-8 (iconv -f UTF-32 -t UTF-8)");
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     throw InputError(head.name + ": UTF-16 text; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
   std::size_t zeros = 0, controls = 0;

@@ -101,31 +101,44 @@ void check_tab_form(const LabelTable& mine, const std::string& path) {
 /// for names of columns, say).
 class HeadCheck {
  public:
-  HeadCheck(const std::string& path, bool csv, bool weighted) : path_(path), csv_(csv) {
+  HeadCheck(const std::string& path, bool csv, bool weighted) : csv_(csv) {
     options_.weighted = weighted;
+    head_.name = path;
   }
-  /// What is written next.
-  void see(std::string_view text) { head_.append(text.substr(0, kHeadBytes - head_.size())); }
+  /// What is written next. As much of it is kept as read_head looks at.
+  void see(std::string_view text) {
+    while (!text.empty() && !is_enough()) {
+      const std::string_view next = text.substr(0, std::max(kFirstBytes, head_.text.size()));
+      head_.text.append(next);
+      text.remove_prefix(next.size());
+    }
+    is_cut_ = is_cut_ || !text.empty();
+  }
   /// All is written. Throws InputError.
-  void finish() const {
+  void finish() {
+    head_.complete = !is_cut_;
     try {
-      const TextHead head{.name = path_, .text = head_, .complete = head_.size() < kHeadBytes};
-      const TextFormat format = probe_format(head, options_);
+      const TextFormat format = probe_format(head_, options_);
       if (format.body_offset == 0 && (format.delimiter == ',') == csv_) return;
     } catch (const InputError&) {  // told below
     }
     throw InputError(
         fmt::format("cannot write \"{}\": its first line \"{}\" would not read back as an edge; write .tsr "
                     "or .mtx",
-                    path_, terminal_cell(head_.substr(0, head_.find('\n')), 60)));
+                    head_.name, terminal_cell(head_.text.substr(0, head_.text.find('\n')), 60)));
   }
 
  private:
-  static constexpr std::size_t kHeadBytes = 1 << 16;
-  const std::string& path_;
+  static constexpr std::size_t kFirstBytes = std::size_t{1} << 16, kLastBytes = std::size_t{32} << 20;
+  bool is_enough() const {
+    const std::size_t size = head_.text.size();
+    return size >= kLastBytes || (size >= kFirstBytes && shows_two_data_lines(head_));
+  }
+
   bool csv_;
   GraphOptions options_;
-  std::string head_;
+  TextHead head_;
+  bool is_cut_ = false;
 };
 
 void open_on_root(std::optional<AtomicFile>& file, const std::string& path, Communicator& comm) {
@@ -137,6 +150,16 @@ void open_on_root(std::optional<AtomicFile>& file, const std::string& path, Comm
 void commit_on_root(std::optional<AtomicFile>& file, Communicator& comm) {
   run_together(comm, [&] {
     if (file) file->commit();
+  });
+}
+
+/// The same of a matrix and its labels. Where it needs none, a list that an older matrix has left goes away.
+void commit_with_label_list(std::optional<AtomicFile>& file, std::optional<AtomicFile>& label_list,
+                            const std::string& path, Communicator& comm) {
+  run_together(comm, [&] {
+    if (!file) return;
+    if (label_list) return AtomicFile::commit_both(*label_list, *file);
+    file->commit_without(label_list_path(path));
   });
 }
 
@@ -182,9 +205,12 @@ void write_edge_list(const Graph& graph, const std::string& path, Communicator& 
 }
 
 void write_matrix_market(const Graph& graph, const std::string& path, Communicator& comm) {
-  std::optional<AtomicFile> file;
+  std::optional<AtomicFile> file, label_list;
   open_on_root(file, path, comm);
-  if (!labels_are_one_based(graph.labels, comm)) write_label_list(graph.labels, path + ".labels.txt", comm);
+  if (!labels_are_one_based(graph.labels, comm)) {
+    open_on_root(label_list, label_list_path(path), comm);
+    write_label_list(graph.labels, label_list, comm);
+  }
   run_together(comm, [&] {
     if (!file) return;
     file->write(graph.weighted ? "%%MatrixMarket matrix coordinate real general\n"
@@ -194,7 +220,7 @@ void write_matrix_market(const Graph& graph, const std::string& path, Communicat
   const auto append_id = [](std::string& out, VertexId id) { append_number(out, std::uint64_t{id} + 1); };
   const auto write = [&](std::string_view text) { file->write(text); };
   each_piece_of_edges(graph, append_id, ' ', write, comm);
-  commit_on_root(file, comm);
+  commit_with_label_list(file, label_list, path, comm);
 }
 
 }  // namespace tessera

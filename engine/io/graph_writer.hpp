@@ -14,7 +14,8 @@ namespace tessera {
 void write_edge_list(const Graph& graph, const std::string& path, Communicator& comm);
 
 /// "%%MatrixMarket matrix coordinate pattern|real general", entry (i, j) for the edge i -> j, 1-based ids in
-/// label order; when labels are not 1..n they are listed in PATH.labels.txt, one a line. Collective; atomic.
+/// label order; when labels are not 1..n they are listed in PATH.labels.txt, one a line; when they are, a
+/// list that is there is removed. Collective; atomic, both together.
 void write_matrix_market(const Graph& graph, const std::string& path, Communicator& comm);
 
 }  // namespace tessera

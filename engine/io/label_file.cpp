@@ -127,6 +127,8 @@ std::vector<LabelValue> read_label_values(const std::string& path, std::string_v
     throw InputError(text.name + ": expected lines with a label and a number, as .tsv and .csv have, found " +
                      kind);
   }
+  if (values.empty())
+    throw InputError(text.name + ": holds no labels, expected lines with a label and a number");
   return values;
 }
 

@@ -20,7 +20,7 @@ struct LabelValue {
 /// Lines "label<TAB or comma or white space>value"; # comments, a header line "node,score" and CSV quotes
 /// are accepted (so that our own output can be read back). The value is in the second column, or where a
 /// header line names `column`; other columns are ignored. Values must be finite and not negative. Collective:
-/// rank 0 reads, all receive. Throws InputError "FILE:LINE: ...".
+/// rank 0 reads, all receive; at least one. Throws InputError "FILE:LINE: ...".
 std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
                                           Communicator& comm);
 /// One label a line, as it is or in CSV quotes; lines that begin with #, % or // are comments, so a label

@@ -1,22 +1,15 @@
 #include "engine/io/label_list_writer.hpp"
 
 #include <algorithm>
-#include <optional>
 
-#include "engine/io/atomic_file.hpp"
 #include "engine/io/csv_text.hpp"
 #include "engine/io/label_text.hpp"
 #include "engine/io/number_text.hpp"
 #include "engine/io/piece_stream.hpp"
-#include "partition/run_together.hpp"
 
 namespace tessera {
 
-void write_label_list(const LabelTable& labels, const std::string& path, Communicator& comm) {
-  std::optional<AtomicFile> file;  // on rank 0
-  run_together(comm, [&] {
-    if (comm.is_root()) file.emplace(path);
-  });
+void write_label_list(const LabelTable& labels, std::optional<AtomicFile>& file, Communicator& comm) {
   constexpr std::uint64_t kLabelsPerPiece = 1 << 16;
   std::uint64_t next = 0;
   const auto produce = [&](std::string& piece) {
@@ -32,9 +25,6 @@ void write_label_list(const LabelTable& labels, const std::string& path, Communi
     }
   };
   concatenate_pieces(comm, produce, [&](std::string_view text) { file->write(text); });
-  run_together(comm, [&] {
-    if (file) file->commit();
-  });
 }
 
 }  // namespace tessera

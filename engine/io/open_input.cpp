@@ -1,5 +1,7 @@
 #include "engine/io/open_input.hpp"
 
+#include <algorithm>
+
 #include "engine/io/decompression.hpp"
 #include "kernels/base/error.hpp"
 
@@ -31,6 +33,30 @@ Layers take_off_compressions(InputFile& file) {
   throw InputError(file.name() + ": compressed more than four times over");
 }
 
+/// Replaces the archive `layers.text` by a file in it, whose name is added to that of the input.
+void open_member(Layers& layers, const std::string& wanted, OpenInput& input) {
+  std::string member = wanted;
+  std::unique_ptr<ByteSource> source;
+  if (input.file->is_regular()) {
+    const std::vector<std::string> members = archive_members(std::move(layers.text), input.name);
+    member = choose_member(members, wanted, input.name);
+    Layers again = take_off_compressions(*input.file);
+    layers.raw = again.raw;
+    const auto num_older = std::count(members.begin(), members.end(), member) - 1;
+    source = open_archive_member(std::move(again.text), input.name, member, num_older);
+  } else if (member.empty()) {
+    throw InputError(input.name +
+                     ": an archive on a stream can be read once only; name the file in it (--member)");
+  } else {
+    source = open_streamed_member(std::move(layers.text), input.name, member);
+  }
+  layers.text = std::make_unique<PeekSource>(std::move(source));
+  input.name += "(" + member + ")";
+  if (const auto layer = find_layer(layers.text->peek(kMagicBytes)))
+    throw InputError(input.name + ": " + (is_archive(*layer) ? "is itself a " : "is itself compressed by ") +
+                     layer_name(*layer) + ", which is not looked into; unpack the archive and give the file");
+}
+
 }  // namespace
 
 OpenInput open_input(const std::string& path, const std::string& archive_member) {
@@ -40,19 +66,7 @@ OpenInput open_input(const std::string& path, const std::string& archive_member)
   Layers layers = take_off_compressions(*input.file);
   if (const auto layer = find_layer(layers.text->peek(kMagicBytes))) {
     layers.names += (layers.names.empty() ? "" : ", ") + std::string(layer_name(*layer));
-    std::string member = archive_member;
-    if (input.file->is_regular()) {
-      member = choose_member(archive_members(std::move(layers.text), input.name), archive_member, input.name);
-      Layers again = take_off_compressions(*input.file);
-      layers.raw = again.raw;
-      layers.text = std::move(again.text);
-    } else if (member.empty()) {
-      throw InputError(input.name +
-                       ": an archive on a stream can be read once only; name the file in it (--member)");
-    }
-    layers.text =
-        std::make_unique<PeekSource>(open_archive_member(std::move(layers.text), input.name, member));
-    input.name += "(" + member + ")";
+    open_member(layers, archive_member, input);
   } else if (!archive_member.empty()) {
     refuse_member(input.name, archive_member);
   }
@@ -75,7 +89,7 @@ TextHead read_head(OpenInput& input) {
     const std::string_view text = input.text->peek(size);
     head.complete = text.size() < size;
     head.text.assign(text);
-    if (head.complete || size >= kLast || shows_a_data_line(head)) return head;
+    if (head.complete || size >= kLast || shows_two_data_lines(head)) return head;
   }
 }
 

@@ -23,7 +23,7 @@ struct OpenInput {
 OpenInput open_input(const std::string& path, const std::string& archive_member);
 /// Throws the InputError about --member of a file that is no archive.
 [[noreturn]] void refuse_member(const std::string& name, const std::string& archive_member);
-/// As many first bytes as are needed to see a line of data (within limits).
+/// As many first bytes as are needed to see two lines of data (within limits).
 TextHead read_head(OpenInput& input);
 
 /// The whole text of a file, at once. Throws InputError, also when the file changes meanwhile.

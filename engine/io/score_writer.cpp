@@ -105,13 +105,16 @@ ScoreFormat score_format_of(const std::string& path) {
 void write_rankings(std::span<const Ranking> rankings, const LabelTable& labels,
                     const ScoreWriterOptions& options, Communicator& comm) {
   check_arguments(rankings, labels, options);
-  std::optional<AtomicFile> file;  // on rank 0
+  const bool with_label_list = options.format == ScoreFormat::npy;
+  std::optional<AtomicFile> file, label_list;  // on rank 0
   run_together(comm, [&] {
-    if (comm.is_root()) file.emplace(options.path);
+    if (!comm.is_root()) return;
+    file.emplace(options.path);
+    if (with_label_list) label_list.emplace(label_list_path(options.path));
   });
   std::string pending;
-  if (options.format == ScoreFormat::npy) {
-    write_label_list(labels, options.path + ".labels.txt", comm);
+  if (with_label_list) {
+    write_label_list(labels, label_list, comm);
     run_together(comm, [&] {
       if (file) write_npy(rankings, *file);
     });
@@ -121,7 +124,10 @@ void write_rankings(std::span<const Ranking> rankings, const LabelTable& labels,
   run_together(comm, [&] {
     if (!file) return;
     file->write(pending);
-    file->commit();
+    if (label_list)
+      AtomicFile::commit_both(*label_list, *file);
+    else
+      file->commit();
   });
 }
 

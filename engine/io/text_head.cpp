@@ -25,11 +25,13 @@ void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& w
 
 std::size_t byte_order_mark_size(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
 
-bool shows_a_data_line(const TextHead& head) {
+bool shows_two_data_lines(const TextHead& head) {
   HeadLines lines(head, byte_order_mark_size(head.text));
+  int found = 0;
   for (HeadLine line; lines.next(line);) {
     const std::string_view content = trimmed_line(line.text, 0);
-    if (!content.empty() && !is_comment(content)) return true;
+    found += !content.empty() && !is_comment(content);
+    if (found == 2) return true;
   }
   return false;
 }

@@ -35,7 +35,8 @@ class HeadLines {
 std::size_t byte_order_mark_size(std::string_view text);
 /// Throws InputError: "name:line: what".
 [[noreturn]] void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& what);
-/// Whether the head shows a line that is neither blank nor comment, so that a longer head tells no more.
-bool shows_a_data_line(const TextHead& head);
+/// Whether the head shows two lines that are neither blank nor comment: the first may have names of columns,
+/// which the second tells.
+bool shows_two_data_lines(const TextHead& head);
 
 }  // namespace tessera

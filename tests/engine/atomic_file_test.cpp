@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,12 +10,14 @@
 #include <filesystem>
 
 #include "kernels/base/error.hpp"
+#include "tests/engine/file_size_limit.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tessera {
 namespace {
 
 using test::file_bytes;
+using test::FileSizeLimit;
 using test::TemporaryFolder;
 using test::write_file_bytes;
 using testing::HasSubstr;
@@ -161,18 +162,54 @@ TEST(AtomicFile, KeepsTheOldFileWhenTheDiskIsFull) {
   const TemporaryFolder folder;
   const std::string path = folder.file("out.tsv");
   write_file_bytes(path, "old");
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old_limit = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old_limit), 0);
-  const rlimit small = {1 << 16, old_limit.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = error_of([&] { write_and_commit(path, std::string(1 << 17, 'x')); });
-  ::setrlimit(RLIMIT_FSIZE, &old_limit);
-  std::signal(SIGXFSZ, old_handler);
+  const std::string message = error_of([&] {
+    const FileSizeLimit limit(1 << 16);
+    write_and_commit(path, std::string(1 << 17, 'x'));
+  });
 
   EXPECT_THAT(message, HasSubstr("File too large"));
   EXPECT_EQ(file_bytes(path), "old");
   EXPECT_EQ(folder.num_files(), 1u);
+}
+
+TEST(AtomicFile, TwoThatBelongTogetherAreBothReplacedOrNeither) {
+  const TemporaryFolder folder;
+  const auto write_both = [&](std::size_t second_size) {
+    AtomicFile first(folder.file("first")), second(folder.file("second"));
+    first.write("first");
+    second.write(std::string(second_size, 'x'));
+    const FileSizeLimit limit(1 << 16);
+    AtomicFile::commit_both(first, second);
+  };
+
+  EXPECT_THAT(error_of([&] { write_both(1 << 17); }), HasSubstr("File too large"));
+  EXPECT_EQ(folder.num_files(), 0u);
+  write_both(3);
+  EXPECT_EQ(file_bytes(folder.file("first")), "first");
+  EXPECT_EQ(file_bytes(folder.file("second")), "xxx");
+}
+
+TEST(AtomicFile, RemovesWhatBelongsToTheOldFileOnlyOnCommit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out"), companion = folder.file("out.labels");
+  write_file_bytes(path, "old");
+  write_file_bytes(companion, "of old");
+  const auto write = [&](std::size_t size) {
+    AtomicFile file(path);
+    file.write(std::string(size, 'x'));
+    const FileSizeLimit limit(1 << 16);
+    file.commit_without(companion);
+  };
+
+  EXPECT_THAT(error_of([&] { write(1 << 17); }), HasSubstr("File too large"));
+  EXPECT_EQ(file_bytes(companion), "of old");
+  write(3);
+  EXPECT_EQ(file_bytes(path), "xxx");
+  EXPECT_EQ(folder.num_files(), 1u);
+  std::filesystem::create_directory(companion);  // not a list
+  write(4);
+  EXPECT_EQ(file_bytes(path), "xxxx");
+  EXPECT_EQ(folder.num_files(), 2u);
 }
 
 TEST(AtomicFile, WritesToStandardOutputAndLeavesItOpen) {

@@ -7,8 +7,13 @@
 #include <archive.h>
 #include <archive_entry.h>
 #endif
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
 
 #include "tests/support/input_files.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tessera::test {
 namespace {
@@ -46,6 +51,13 @@ TEST(ChooseMember, ListsTheMembersWhereItIsUnclear) {
   EXPECT_THAT(error({}, ""), HasSubstr("it holds: no files"));
   EXPECT_THAT(error({"a.mtx"}, "c"), HasSubstr("no members c"));
   EXPECT_EQ(error({"d/a.mtx", "b.mtx"}, "a.mtx"), "d/a.mtx chosen");
+  EXPECT_THAT(error({"d/a.mtx", "e/a.mtx"}, "a.mtx"), HasSubstr("several members a.mtx"));
+}
+
+TEST(ChooseMember, TakesAFileThatWasReplacedByAppendingForOne) {
+  EXPECT_EQ(choose_member({"g.txt", "b.txt", "g.txt"}, "g.txt", "a"), "g.txt");
+  EXPECT_EQ(choose_member({"d/g.txt", "d/g.txt"}, "g.txt", "a"), "d/g.txt");
+  EXPECT_EQ(choose_member({"g.mtx", "g.mtx"}, "", "a"), "g.mtx");
 }
 
 TEST(FindLayer, GoesByTheFirstBytes) {
@@ -200,6 +212,56 @@ TEST(Decompression, TakesTheGraphOutOfAnArchive) {
   GraphOptions options;
   options.archive_member = "a";
   EXPECT_THAT(read_text("1 2\n", options).error, HasSubstr("is no archive"));
+}
+
+ReadResult read_member(const std::string& bytes, const std::string& member) {
+  GraphOptions options;
+  options.archive_member = member;
+  return read_text(bytes, options, 2, {}, "a.tar");
+}
+
+/// The same through a pipe.
+ReadResult read_streamed_member(const std::string& bytes, const std::string& member) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("pipe");
+  EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path) << bytes; });
+  GraphOptions options;
+  options.archive_member = member;
+  ReadResult result = read_input(options, path, 2);
+  writer.join();
+  return result;
+}
+
+std::string tar_of(const std::vector<std::pair<std::string, std::string>>& files) {
+  return packed(archive_write_add_filter_none, archive_write_set_format_ustar, files);
+}
+
+TEST(Decompression, TakesTheLastEditionOfAFileInAnArchive) {
+  const std::string tar =
+      tar_of({{"d/g.txt", "9 9\n"}, {"g.txt", "7 7\n"}, {"b.txt", "8 8\n"}, {"g.txt", "1 2\n3 4\n"}});
+  EXPECT_EQ(read_member(tar, "g.txt").edges, kEdges);
+  EXPECT_THAT(read_member(tar, "d/g.txt").edges, ElementsAre(Edge{"9", "9", 1}));
+  EXPECT_EQ(read_text(tar_of({{"g.mtx", "7 7\n"}, {"g.mtx", "1 2\n3 4\n"}})).edges, kEdges);
+}
+
+TEST(Decompression, RefusesASecondEditionOnAStream) {
+  const auto error = [](const std::vector<std::pair<std::string, std::string>>& files) {
+    return read_streamed_member(tar_of(files), "g.txt").error;
+  };
+  EXPECT_THAT(error({{"g.txt", "7 7\n"}, {"b", "x"}, {"g.txt", "1 2\n"}}),
+              HasSubstr("several members g.txt, and on a stream"));
+  EXPECT_THAT(error({{"d/g.txt", "7 7\n"}, {"g.txt", "1 2\n"}}), HasSubstr("several members g.txt"));
+  EXPECT_THAT(error({{"b", "x"}}), HasSubstr("no members g.txt; it holds: b"));
+  const std::string tar = tar_of({{"b", "x"}, {"g.txt", "1 2\n3 4\n"}, {"d/g.txt", "7 7\n"}});
+  EXPECT_EQ(read_streamed_member(tar, "g.txt").edges, kEdges);
+}
+
+TEST(Decompression, SaysThatAMemberIsItselfPacked) {
+  const std::string tar = tar_of({{"x.mtx.gz", kGzip12}, {"y.tar", tar_of({{"z", "1 2\n"}})}});
+  EXPECT_THAT(read_member(tar, "x.mtx.gz").error,
+              HasSubstr("a.tar(x.mtx.gz): is itself compressed by gzip, which is not looked into; unpack"));
+  EXPECT_THAT(read_member(tar, "y.tar").error, HasSubstr("a.tar(y.tar): is itself a tar archive"));
 }
 
 #endif

@@ -65,7 +65,7 @@ TEST(EdgeReader, AnyBlockSizeAndRankCountGivesTheSameEdgesInFileOrder) {
       ASSERT_EQ(result.sums.lines_read, 7u);
       ASSERT_EQ(result.sums.edges_read, 4u);
       ASSERT_EQ(result.sums.extra_columns, 1u);
-      ASSERT_TRUE(has_note(result, "1 lines have more than 2 columns"));
+      ASSERT_TRUE(has_note(result, "1 line has more than 2 columns"));
     }
 }
 
@@ -193,6 +193,8 @@ TEST(EdgeReader, MissingFilesFoldersAndBinariesAreRefusedOnAllRanks) {
                                     8))
                   .error,
               HasSubstr("UTF-16"));
+  for (const std::string& text : {"\xFF\xFE\0\0001\0\0\0\n\0\0\0"s, "\0\0\xFE\xFF\0\0\0001\0\0\0\n"s})
+    EXPECT_THAT(read_text(text).error, HasSubstr("graph.txt: UTF-32 text"));
   EXPECT_THAT(read_text("<?xml version=\"1.0\"?>\n<graphml/>\n").error, HasSubstr("XML"));
 }
 

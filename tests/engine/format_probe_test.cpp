@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/support/input_files.hpp"
 
 namespace tessera::test {
@@ -92,6 +95,18 @@ TEST(FormatProbe, TakesAFirstLineOfNamesAsHeader) {
   EXPECT_THAT(read_text("who whom many\nann bob 2\n", weighted).error,
               HasSubstr("graph.txt:1: expected a finite weight"));
   EXPECT_THAT(read_text("from,to\nann,bob\n").edges, ElementsAre(Edge{"ann", "bob", 1}));
+}
+
+TEST(FormatProbe, FindsAHeaderWhoseDataComesAfterALongComment) {
+  for (const char* last : {"1,2\n", "1,2\n2,3\n3,1\n"}) {
+    std::string text = "x,y\n";
+    while (text.size() < (1 << 18)) text += "# comment\n";
+    const ReadResult result = read_text(text + last);
+    EXPECT_EQ(result.first.kind, LabelKind::integer);
+    EXPECT_EQ(result.edges.size(),
+              static_cast<std::size_t>(std::count(last, last + std::strlen(last), '\n')));
+    EXPECT_TRUE(has_note(result, "line 1 is a header"));
+  }
 }
 
 TEST(FormatProbe, TheWeightIsNoEndOfAnEdge) {

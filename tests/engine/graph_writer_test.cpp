@@ -7,6 +7,7 @@
 
 #include "engine/load_graph.hpp"
 #include "kernels/base/error.hpp"
+#include "tests/engine/file_size_limit.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -78,6 +79,14 @@ TEST(EdgeListWriter, RefusesAFirstLineThatReadsAsSomethingElse) {
     EXPECT_THAT(error_of(write_edge_list, words, name), HasSubstr("bar")) << name;
   }
   EXPECT_EQ(error_of(write_edge_list, commas, "g.csv"), "no error");
+  // However long it is.
+  const Graph long_words =
+      sample_graph({{1, 0}, {3, 2}}, string_labels({std::string(100000, 'f'), "bar", "1", "2"}));
+  const Graph long_names = sample_graph({{1, 0}, {0, 1}}, string_labels({std::string(100000, 'f'), "bar"}));
+  for (const char* name : {"g.tsv", "g.csv"}) {
+    EXPECT_THAT(error_of(write_edge_list, long_words, name), HasSubstr("would not read back")) << name;
+    EXPECT_EQ(error_of(write_edge_list, long_names, name), "no error");
+  }
   for (const char* name : {"g.tsv", "g.csv"})
     expect_round_trip(write_edge_list, sample_graph({{0, 1}, {3, 2}}, string_labels({"-3", "-5", "1", "2"})),
                       name);
@@ -121,6 +130,40 @@ TEST(MatrixMarketWriter, ListsLabelsThatAreNotPositions) {
   EXPECT_EQ(file_bytes(folder.file("g.mtx.labels.txt")), "x\ny\n");
   write(range_labels(2, 0));
   EXPECT_EQ(file_bytes(folder.file("g.mtx.labels.txt")), "0\n1\n");
+}
+
+TEST(MatrixMarketWriter, RemovesTheListOfAnOlderMatrix) {
+  const TemporaryFolder folder;
+  const auto write = [&](const LabelTable& labels) {
+    const Graph graph = sample_graph({{0, 1}}, block_of(labels, *make_single_rank()));
+    run_ranks(2, [&](Communicator& comm) {
+      write_matrix_market(block_of(graph, comm), folder.file("g.mtx"), comm);
+    });
+  };
+
+  write(string_labels({"x", "y"}));
+  EXPECT_EQ(folder.num_files(), 2u);
+  write(integer_labels({1, 2}));
+  EXPECT_EQ(folder.num_files(), 1u);
+}
+
+TEST(MatrixMarketWriter, AFailedWriteLeavesTheOldMatrixWithItsLabels) {
+  const TemporaryFolder folder;
+  const auto write = [&](const Graph& graph) {
+    run_ranks(3, [&](Communicator& comm) {
+      write_matrix_market(block_of(graph, comm), folder.file("g.mtx"), comm);
+    });
+  };
+  write(sample_graph({{0, 1}}, string_labels({"x", "y"})));
+  const std::string matrix = file_bytes(folder.file("g.mtx"));
+  for (const std::uint64_t first_label : {0, 1}) {  // with and without a list of its own
+    const FileSizeLimit limit(1 << 16);
+    EXPECT_THROW(write(random_graph(range_labels(3000, first_label), 20000, false, 3)), ResourceError);
+  }
+
+  EXPECT_EQ(file_bytes(folder.file("g.mtx")), matrix);
+  EXPECT_EQ(file_bytes(folder.file("g.mtx.labels.txt")), "x\ny\n");
+  EXPECT_EQ(folder.num_files(), 2u);
 }
 
 TEST(MatrixMarketWriter, ReadsBack) {

@@ -43,7 +43,6 @@ TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
     EXPECT_EQ(values_of(text), expected) << text;
   EXPECT_EQ(values_of("\"x, \"\"y\"\"\",1\n"), (Values{{"x, \"y\"", 1}}));
   EXPECT_EQ(values_of("x y\t1\n"), (Values{{"x y", 1}}));
-  EXPECT_TRUE(values_of("# nothing\n").empty());
 }
 
 TEST(LabelFile, TheHeaderSaysWhichColumnHasTheValue) {
@@ -61,6 +60,13 @@ TEST(LabelFile, NamesTheLineOfABadValue) {
   EXPECT_THAT(error_of("a,1\n,2\n"), HasSubstr("p.tsv:2: the label is empty"));
   EXPECT_THAT(error_of("a,1\n\"b,2\n"), HasSubstr("p.tsv:2: a quote that is not closed"));
   EXPECT_THAT(error_of("a 1\nb\0 2\n"s), HasSubstr("p.tsv:2: a NUL byte"));
+}
+
+TEST(LabelFile, SaysThatThereAreNoLabels) {
+  for (const char* text : {"", "# nothing\n", "\n \n", "node\tscore\n"})
+    EXPECT_EQ(error_of(text).substr(error_of(text).rfind('/') + 1),
+              "p.tsv: holds no labels, expected lines with a label and a number")
+        << text;
 }
 
 TEST(LabelFile, NamesTheKindOfAFileWithoutLines) {

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "kernels/base/error.hpp"
+#include "tests/engine/file_size_limit.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -164,6 +165,29 @@ TEST(ScoreWriter, NpyHasARowForEachQuery) {
 
   EXPECT_THAT(written(rankings, first.labels, ScoreFormat::npy), HasSubstr("'shape': (2, 3, )"));
   EXPECT_THAT(written(abc(), ScoreFormat::npy), HasSubstr("'shape': (3, )"));
+}
+
+TEST(ScoreWriter, AFailedNpyLeavesTheOldScoresWithTheirLabels) {
+  constexpr std::uint64_t kMany = 20000;  // 160,000 bytes of scores, 108,894 of labels
+  const Sample old = abc(), next{range_labels(kMany, 1), std::vector<double>(kMany, 0.125), {}};
+  const TemporaryFolder folder;
+  const auto write = [&](const Sample& sample) {
+    run_ranks(3, [&](Communicator& comm) {
+      const Ranking ranking = sample.ranking();
+      write_rankings({&ranking, 1}, block_of(sample.labels, comm),
+                     {folder.file("p.npy"), ScoreFormat::npy, {}}, comm);
+    });
+  };
+  write(old);
+  const std::string scores = file_bytes(folder.file("p.npy"));
+  {
+    const FileSizeLimit limit(1 << 17);
+    EXPECT_THROW(write(next), ResourceError);
+  }
+
+  EXPECT_TRUE(file_bytes(folder.file("p.npy")) == scores);
+  EXPECT_EQ(file_bytes(folder.file("p.npy.labels.txt")), "a\nb\nc\n");
+  EXPECT_EQ(folder.num_files(), 2u);
 }
 
 TEST(ScoreWriter, NpyRefusesTopAndStandardOutput) {

@@ -32,9 +32,5 @@ TEST(SingleRank, ReceivesWhatItSentInOrder) {
   EXPECT_THROW(comm->receive(0), InternalError);
 }
 
-TEST(SingleRankDeathTest, AbortEndsTheProcessWithTheCode) {
-  EXPECT_EXIT(make_single_rank()->abort(5), testing::ExitedWithCode(5), "");
-}
-
 }  // namespace
 }  // namespace tessera

@@ -142,9 +142,6 @@ class ThreadRank : public Communicator {
     group_.post(rank_, to, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
   std::string receive(int from) override { return group_.take(from, rank_); }
-  [[noreturn]] void abort(int exit_code) override {
-    throw InternalError("abort with exit code " + std::to_string(exit_code));
-  }
 
  private:
   template <class Read>

@@ -1,4 +1,5 @@
 """stats, convert and generate through the program."""
+import resource
 import unittest
 
 from program import LINKS, ProgramTest
@@ -25,6 +26,24 @@ class ConvertTest(ProgramTest):
         by_number = {row[0]: row[1] for row in self.expect(0, "pagerank", "g.mtx").rows()}
         by_label = {row[0]: row[1] for row in self.expect(0, "pagerank", "g").rows()}
         self.assertEqual(by_number, {str(" abcd".index(v)): score for v, score in by_label.items()})
+
+    def test_labels_of_an_older_matrix_go_away(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.mtx")
+        self.write("numbers", "1 2\n2 3\n3 1\n")
+        self.expect(0, "convert", "numbers", "g.mtx")
+        self.assert_no_leftovers("g", "g.mtx", "numbers")
+
+    def test_a_failed_write_leaves_the_old_matrix_and_its_labels(self):
+        self.write("g", LINKS)
+        self.expect(0, "convert", "g", "g.mtx")
+        matrix = self.read("g.mtx")
+        self.write("long", "".join(f"n{i} n{i * 7 % 1000}\n" for i in range(1000)) * 9)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, resource.RLIM_INFINITY))
+        self.refuse(5, "convert", "long", "g.mtx", "--duplicates", "keep", err="File too large", preexec_fn=limit)
+        self.assertEqual(self.read("g.mtx"), matrix)
+        self.assertEqual(self.read("g.mtx.labels.txt").split(), ["a", "b", "c", "d"])
+        self.assert_no_leftovers("g", "g.mtx", "g.mtx.labels.txt", "long")
 
     def test_weights_are_kept(self):
         self.write("w", "1 2 0.5\n2 1 3\n1 3 1e-3\n")

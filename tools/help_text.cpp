@@ -26,9 +26,9 @@ constexpr const char* kFormats = R"(Input, found by content (--format overrides)
   mtx            Matrix Market coordinate: pattern, integer, real; general, symmetric (skew-symmetric with
                  --unweighted)
   cache          .tsr, made by `tessera convert`: checked, memory-mapped; neither compressed nor piped
-  Lists of neighbours (node neighbour neighbour ...), arrows (a -> b) and lines of sizes are not read: give
-  one edge a line.
-  Others may be compressed (gzip, zstd, bzip2, xz) or in an archive (.tar.gz, .zip) with one graph in it.
+  All but the cache may be compressed (gzip, zstd, bzip2, xz) or in an archive (.tar.gz, .zip) with one graph
+  in it. Lists of neighbours (node neighbour neighbour ...), arrows (a -> b) and lines of sizes are not read:
+  give one edge a line.
 
 Output of scores (--output)
   .tsv .csv      node, score (hits: node, authority, hub; rwr: query, node, score), best first, ties by label
@@ -75,7 +75,7 @@ std::string program_help() {
   }
   return text +
          "  help       about a command, or: exit-codes, formats, mpi\n"
-         "  version    version, compiler and libraries\n\n"
+         "  version    version, and what was built in: compiler, MPI, CUDA, NCCL, ...\n\n"
          "Examples:\n"
          "  tessera pagerank links.txt --top 20\n"
          "  tessera convert links.txt.gz links.tsr\n"

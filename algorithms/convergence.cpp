@@ -90,6 +90,7 @@ bool all_go_on(const IterationObserver& observer, const IterationProgress& progr
     failure = std::current_exception();
     answer = kFailed;
   }
+  if (failure && comm.size() == 1) std::rethrow_exception(failure);
   answer = all_max(comm, answer);
   if (answer == kFailed)
     run_together(comm, [&] {

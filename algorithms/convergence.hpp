@@ -27,12 +27,12 @@ struct IterationProgress {
   int vectors_left = 1;  ///< RWR: queries still in the block
 };
 /// Called after each step on every rank; returning false on any rank stops all of them after the step, and
-/// what one throws is thrown by all.
+/// what one throws is thrown by all: one rank alone throws the very exception, several an Error.
 using IterationObserver = std::function<bool(const IterationProgress&)>;
 
 struct IterationReport {
   int iterations = 0;
-  double residual = 0;             ///< change of the last step, in the norm asked for
+  double residual = 0;             ///< change of the last step, in the norm asked for (block HITS: of two)
   double residual_l1 = 0;          ///< the same in L1, for error bounds
   bool converged = false;          ///< the tolerance was met (or fixed_iterations were asked for and done)
   bool stagnated = false;          ///< stopped because rounding keeps the change above the tolerance

@@ -19,7 +19,9 @@ Buffer<T> shared(const Buffer<T>& buffer) {
 std::optional<Graph> with_weights_near_one(const Graph& graph, Communicator& comm) {
   if (!graph.weighted) return std::nullopt;
   double largest = 0;
-  for (const double weight : graph.weights) largest = std::max(largest, weight);
+  const auto num_weights = static_cast<std::int64_t>(graph.weights.size());
+#pragma omp parallel for reduction(max : largest)
+  for (std::int64_t e = 0; e < num_weights; ++e) largest = std::max(largest, graph.weights[e]);
   largest = all_max(comm, largest);
   if (largest == 0 || (largest >= 0x1p-60 && largest <= 0x1p60)) return std::nullopt;
   Graph scaled;
@@ -32,8 +34,8 @@ std::optional<Graph> with_weights_near_one(const Graph& graph, Communicator& com
   scaled.col_indices = shared(graph.col_indices);
   run_together(comm, [&] { scaled.weights = Buffer<double>(graph.weights.size()); });
   const int exponent = -std::ilogb(largest);
-  std::transform(graph.weights.begin(), graph.weights.end(), scaled.weights.begin(),
-                 [&](double weight) { return std::ldexp(weight, exponent); });
+#pragma omp parallel for
+  for (std::int64_t e = 0; e < num_weights; ++e) scaled.weights[e] = std::ldexp(graph.weights[e], exponent);
   return scaled;
 }
 

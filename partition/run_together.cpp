@@ -19,6 +19,8 @@ void run_alone(const std::function<void()>& phase) {
     throw ResourceError("out of memory");
   } catch (const std::exception& error) {
     throw InternalError(error.what());
+  } catch (...) {
+    throw InternalError("an exception of an unknown type");
   }
 }
 

@@ -40,7 +40,7 @@ HitsCommand::HitsCommand()
   options_.choice<HitsUpdate>(
       "update", update_, {{"alternating", HitsUpdate::alternating}, {"block", HitsUpdate::block}},
       "alternating: a from h, then h from the new a; block: both at once from one matrix of "
-      "twice the size (the change is taken between step k and k + 2)");
+      "twice the size (the change is the larger of two steps, each compared with the last but one)");
   options_.choice<ScoreNorm>("normalize", normalize_,
                              {{"sum", ScoreNorm::sum}, {"max", ScoreNorm::max}, {"l2", ScoreNorm::l2}},
                              "what is 1 of authorities and of hubs");

@@ -1,7 +1,8 @@
 #include "tools/help_text.hpp"
-#include "tools/all_commands.hpp"
 
 #include <fmt/format.h>
+
+#include "tools/all_commands.hpp"
 
 namespace tessera::cli {
 namespace {

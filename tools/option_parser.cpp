@@ -67,7 +67,7 @@ std::vector<std::string> with_values_of_flags(std::vector<std::string> arguments
                                               const po::options_description& description) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     if (are_flags(arguments[i], description)) {  // -qv: one by one
-      const std::string others = "-" + arguments[i].substr(2);
+      const std::string others = std::string("-").append(arguments[i], 2);
       arguments[i].resize(2);
       arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, others);
     }

@@ -28,8 +28,10 @@ bool are_same_file(const std::string& path, const std::string& other) {
   if (path == "-" || other == "-") return path == other;
   std::error_code missing;
   if (fs::equivalent(path, other, missing)) return true;
-  const auto whole = [&](const std::string& p) {
-    return fs::weakly_canonical(fs::absolute(p, missing), missing);
+  const auto whole = [](const std::string& p) {
+    std::error_code unknown;  // a folder that may not be searched, or has no end
+    const fs::path resolved = fs::weakly_canonical(fs::absolute(p, unknown), unknown);
+    return unknown ? fs::path(p).lexically_normal() : resolved;
   };
   return whole(path) == whole(other);
 }

@@ -26,10 +26,9 @@
 namespace tessera::cli {
 namespace {
 
-/// OpenMP ends the process where it cannot start its threads, so that is tried before; as many again are
-/// TBB's.
+/// OpenMP ends the process where it cannot start its threads, so that is tried before.
 void check_that_threads_start(int threads) {
-  const int others = 2 * (threads - 1);
+  const int others = threads - 1;
   std::vector<std::thread> started;
   started.reserve(static_cast<std::size_t>(others));
   std::promise<void> all_are_there;

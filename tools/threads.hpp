@@ -5,8 +5,9 @@
 namespace tessera::cli {
 
 /// `asked` > 0 is taken as it is. Otherwise the cores of the affinity mask; where several processes of one
-/// mpirun have the same ones, their share. Throws ResourceError where they cannot be started. Collective. Says in one line (rank 0) when mpirun has bound a
-/// process to one of many cores. Sets the number for OpenMP and oneTBB; returns it.
+/// mpirun have the same ones, their share. Says in one line (rank 0) when mpirun has bound a process to one
+/// of many cores. Sets the number for OpenMP and oneTBB; returns it. Throws ResourceError where so many
+/// threads cannot be started. Collective.
 int start_threads(int asked, Communicator& comm);
 
 /// At the very start: where other work keeps half of the machine's cores busy, lets threads of OpenMP sleep

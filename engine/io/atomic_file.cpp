@@ -170,9 +170,17 @@ void AtomicFile::commit_without(const std::string& companion) {
   if (is_there && ::access(companion.c_str(), W_OK) != 0)  // its owner has protected it
     fail_to_write(companion, system_error_text(errno));
   finish();
-  take_name();
-  if (is_there && ::unlink(companion.c_str()) != 0 && errno != ENOENT)
+  // Moved first, as that may fail; so the new file never stands beside the old one's companion.
+  const std::string aside = temporary_name(companion, std::random_device()());
+  if (is_there && ::rename(companion.c_str(), aside.c_str()) != 0)
     fail_to_write(companion, system_error_text(errno));
+  try {
+    take_name();
+  } catch (...) {
+    if (is_there) (void)::rename(aside.c_str(), companion.c_str());
+    throw;
+  }
+  if (is_there) (void)::unlink(aside.c_str());
   sync_folder();
 }
 

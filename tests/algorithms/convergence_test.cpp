@@ -120,8 +120,14 @@ TEST(AllGoOn, StopsOrFailsOnAllRanksAlike) {
                    return true;
                  }),
                  InputError);
+    EXPECT_THROW(asked([&](const IterationProgress&) -> bool { throw comm.rank(); }), InternalError);
     EXPECT_TRUE(asked({})) << "the ranks are in step";
   });
+}
+
+TEST(AllGoOn, OneRankThrowsWhatItsObserverThrows) {
+  const auto comm = make_single_rank();
+  EXPECT_THROW(all_go_on([](const IterationProgress&) -> bool { throw 42; }, {}, *comm), int);
 }
 
 TEST(ReduceOverRanks, GivesEveryRankTheSumsOfAll) {

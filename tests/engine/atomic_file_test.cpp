@@ -212,6 +212,19 @@ TEST(AtomicFile, RemovesWhatBelongsToTheOldFileOnlyOnCommit) {
   EXPECT_EQ(folder.num_files(), 2u);
 }
 
+TEST(AtomicFile, ACompanionThatCannotGoKeepsTheOldFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out"), companion = folder.file("out.labels");
+  write_file_bytes(path, "old");
+  write_file_bytes(companion, "of old");
+  AtomicFile file(path);
+  file.write("new");
+  std::filesystem::remove(path);
+  std::filesystem::create_directories(path + "/in the way");  // the new file cannot take its name
+  EXPECT_THROW(file.commit_without(companion), ResourceError);
+  EXPECT_EQ(file_bytes(companion), "of old");
+}
+
 TEST(AtomicFile, WritesToStandardOutputAndLeavesItOpen) {
   const TemporaryFolder folder;
   const int saved = ::dup(STDOUT_FILENO);

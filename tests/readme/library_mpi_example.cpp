@@ -12,7 +12,8 @@ void rank(const char* path, tessera::Communicator& processes) {
   const auto backend = make_backend<double>("cpu");  // for GPUs, one a process, see engine/device_ranks.hpp
   GraphOptions input;
   input.path = path;
-  const Graph graph = load_graph(input, processes);  // each process holds the rows and labels of a block of ids
+  const Graph graph =
+      load_graph(input, processes);  // each process holds the rows and labels of a block of ids
   const OperatorOptions matrix{.kernel = KernelKind::automatic, .table = load_perf_table(processes)};
   auto [to_authority, to_hub] = SpmvOperator<double>::in_and_out_edges(graph, matrix, *backend, processes);
   const HitsResult result = hits(to_authority, to_hub, {});

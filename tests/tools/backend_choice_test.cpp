@@ -37,6 +37,12 @@ TEST(BackendChoice, AutoTakesGpusOnlyIfEveryRankHasItsOwn) {
   EXPECT_EQ(choice("auto", 2, {2}, 2, 1), "cpu") << "one of them does not run this program";
 }
 
+TEST(BackendChoice, OneProcessGoesToTheCpuWhereItsGpuCannotServe) {
+  EXPECT_EQ(choice("auto", 1, {1}, 1), "auto");
+  EXPECT_EQ(choice("auto", 1, {0}, 1, 0), "auto") << "there is none to look at";
+  EXPECT_EQ(choice("auto", 1, {1}, 1, 0), "cpu");
+}
+
 TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
   EXPECT_EQ(choice("cuda", 2, {2}, 2), "cuda");
   EXPECT_EQ(choice("cpu", 2, {2}, 2), "cpu");

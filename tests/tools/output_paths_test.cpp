@@ -47,6 +47,14 @@ TEST(DistinctOutputs, ByWhateverPathTheyGoThere) {
   EXPECT_NO_THROW(check_distinct_outputs({{"--output", file}, {"--report", folder.file("scores.json")}}));
 }
 
+TEST(DistinctOutputs, InFoldersThatCannotBeSearchedAreToldByTheirNames) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_symlink("round", folder.file("round"));
+  const std::string file = folder.file("round/x.npy");
+  EXPECT_NO_THROW(check_distinct_outputs({{"--output", file}, {"--report", folder.file("round/y.json")}}));
+  expect_refused({{"--output", file}, {"--report", folder.file("round/./x.npy")}}, "are the same file");
+}
+
 TEST(InputsAreKept, ByWhateverPathAnOutputGoesThere) {
   const test::TemporaryFolder folder;
   const std::string links = folder.file("links.txt"), around = folder.file("./links.txt");

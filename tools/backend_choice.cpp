@@ -55,6 +55,16 @@ std::string backend_for(const std::string& asked, Communicator& comm, const Devi
   return "cpu";
 }
 
+std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
+                              Communicator& comm, const DeviceFinder& finder) {
+  // One core ranks so many edges in the 0.4 s that a run takes with a GPU (docs/benchmarks.md).
+  constexpr EdgeOffset kWorthAGpu = EdgeOffset{1} << 21;
+  if (asked != "auto" || num_edges > kWorthAGpu / std::max<std::uint64_t>(num_vectors, 1))
+    return backend_for(asked, comm, finder);
+  if (backend_names().size() > 2) log_detail("the CPU computes: it is done before a GPU has started");
+  return "cpu";
+}
+
 PerfTable load_tables(const std::string& backend, Communicator& comm) {
   PerfTable table = loaded_or_default(load_perf_table, default_perf_table, comm);
   if (backend != "cpu") table.gpu = loaded_or_default(load_device_rates, default_device_rates, comm);

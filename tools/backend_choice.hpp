@@ -18,6 +18,12 @@ Option& add_backend_option(OptionTable& options, std::string& backend, const std
 std::string backend_for(const std::string& asked, Communicator& comm,
                         const DeviceFinder& finder = this_machine());
 
+/// The same once the graph has been read: for "auto" the CPU, and no device is asked, where it ranks the
+/// graph in less time than a GPU takes to start (docs/benchmarks.md). num_vectors: that are solved for.
+/// Collective.
+std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
+                              Communicator& comm, const DeviceFinder& finder = this_machine());
+
 /// What plans are made with where `backend`, as backend_for() gives it, computes; the built-in table, with a
 /// warning, for one that is damaged. Collective.
 PerfTable load_tables(const std::string& backend, Communicator& comm);

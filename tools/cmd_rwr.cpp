@@ -132,7 +132,7 @@ IterationReport worst_of(const std::vector<RwrResult>& results) {
 
 int RwrCommand::run(Session& session) {
   const std::vector<PlacedLabel> asked = queries(session);
-  Graph graph = load(session);
+  Graph graph = load(session, asked.size());
   const std::vector<VertexId> vertices = find_queries(asked, graph, session.comm());
   const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, vertices.size()));
   const MemoryShape shape{.batch = batch, .num_results = vertices.size()};

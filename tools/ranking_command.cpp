@@ -70,7 +70,8 @@ void RankingCommand::add_solver_options() {
 void RankingCommand::add_device_options() {
   add_backend_option(
       options_, backend_,
-      "device that computes; auto takes a GPU where one answers, under mpirun one for each process");
+      "device that computes; auto takes a GPU where one answers, under mpirun one for each process, but the "
+      "CPU where edges times queries are at most 2,097,152: it is done before a GPU has started");
   options_.choice<ExchangeKind>(
       "exchange", exchange_,
       {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
@@ -137,20 +138,25 @@ void RankingCommand::check_request_of_gpu(const std::string& name, const std::st
   log_warning(fmt::format("{}: {} = {}: {}; it changes nothing here", option.source, name, value, found));
 }
 
+bool RankingCommand::asks_for_gpu() const {
+  return exchange_ == ExchangeKind::nccl || pack_ == PackPlace::device;
+}
+
 void RankingCommand::choose_backend(Communicator& comm) {
   const std::string asked = backend_;
   backend_ = backend_for(asked, comm);
-  const bool asks_gpu = exchange_ == ExchangeKind::nccl || pack_ == PackPlace::device;
-  if (!asks_gpu || !make_backend<float>(backend_)->memory_is_host()) return;
+  if (!asks_for_gpu() || !make_backend<float>(backend_)->memory_is_host()) return;
   if (exchange_ == ExchangeKind::nccl) check_request_of_gpu("exchange", asked, "auto");
   if (pack_ == PackPlace::device) check_request_of_gpu("pack", asked, "auto");
 }
 
-Graph RankingCommand::load(Session& session) {
-  choose_backend(session.comm());
+Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
+  const bool graph_decides = backend_ == "auto" && !asks_for_gpu();
+  if (!graph_decides) choose_backend(session.comm());
   if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
   Graph graph = load_input(graph_, session);
   require_edges(graph, graph_);
+  if (graph_decides) backend_ = backend_for_graph(backend_, graph.num_edges, num_solved, session.comm());
   return graph;
 }
 

@@ -41,8 +41,9 @@ class RankingCommand : public Command {
   /// Files that the command reads beside the graph, by the names of their options.
   virtual NamedPaths more_inputs() const { return {}; }
 
-  /// Loads, refuses an empty graph; outputs are checked before.
-  Graph load(Session& session);
+  /// Loads, refuses an empty graph; outputs are checked before, and so is a backend that is asked for.
+  /// num_solved: vectors that are solved for.
+  Graph load(Session& session, std::uint64_t num_solved = 1);
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
   int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
   /// Throws ResourceError when the matrix and vectors would not fit into memory.
@@ -115,6 +116,7 @@ class RankingCommand : public Command {
   void add_device_options();
   /// Whether the option stands on the command line.
   bool is_typed(const std::string& name) const;
+  bool asks_for_gpu() const;
   /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
   /// Sets packs_on_device_; the same on all ranks.

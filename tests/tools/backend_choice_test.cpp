@@ -43,6 +43,25 @@ TEST(BackendChoice, OneProcessGoesToTheCpuWhereItsGpuCannotServe) {
   EXPECT_EQ(choice("auto", 1, {1}, 1, 0), "cpu");
 }
 
+TEST(BackendChoice, NoGpuIsAskedForAGraphThatTheCpuRanksSooner) {
+  int asked_devices = 0;
+  const DeviceFinder finder{[&] { return ++asked_devices, 1; }, [](int) {}, [] { return std::string(); },
+                            [] { return std::string("0"); }, [] { return std::string("host"); }};
+  const auto comm = make_single_rank();
+  const auto choose = [&](const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors) {
+    return backend_for_graph(asked, num_edges, num_vectors, *comm, finder);
+  };
+  EXPECT_EQ(choose("auto", 1000, 1), "cpu");
+  EXPECT_EQ(choose("auto", 1 << 21, 1), "cpu");
+  EXPECT_EQ(choose("auto", 1000, 2097), "cpu");
+  EXPECT_EQ(asked_devices, 0);
+  EXPECT_EQ(choose("auto", (1 << 21) + 1, 1), "auto");
+  EXPECT_EQ(choose("auto", 1001, 2097), "auto");
+  EXPECT_EQ(choose("auto", 1, ~std::uint64_t{0}), "auto");
+  EXPECT_GT(asked_devices, 0);
+  EXPECT_EQ(choose("cpu", 1 << 30, 1), "cpu");
+}
+
 TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
   EXPECT_EQ(choice("cuda", 2, {2}, 2), "cuda");
   EXPECT_EQ(choice("cpu", 2, {2}, 2), "cpu");

@@ -52,7 +52,8 @@ std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64
                                   out_weights.size()));
   std::vector<double> result(num_vertices);
   const auto n = static_cast<std::int64_t>(num_vertices);
-  std::int64_t without = n, wrong = n;  // the first vertex whose reciprocal does not fit, which has none
+  std::int64_t wrong = n;    // the first vertex whose weight is negative or no number
+  std::int64_t without = n;  // the first one whose reciprocal does not fit
 #pragma omp parallel for reduction(min : without, wrong)
   for (std::int64_t v = 0; v < n; ++v) {
     if (out_weights[v] == 0) continue;

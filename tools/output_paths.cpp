@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "engine/io/atomic_file.hpp"
+#include "engine/io/label_list_writer.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera::cli {
@@ -17,7 +18,7 @@ NamedPaths with_label_lists(const NamedPaths& outputs) {
   NamedPaths all = outputs;
   for (const auto& [name, path] : outputs)
     if (path.ends_with(".npy") || path.ends_with(".mtx"))
-      all.emplace_back("the labels of " + name, path + ".labels.txt");
+      all.emplace_back("the labels of " + name, label_list_path(path));
   return all;
 }
 

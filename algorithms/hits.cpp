@@ -21,15 +21,18 @@ StepChange larger(const StepChange& a, const StepChange& b) {
 }
 
 /// Marks (1 or 0) of positive entries.
-void to_marks(std::vector<double>& values) {
-  for (double& value : values) value = value > 0 ? 1 : 0;
+template <class T>
+void to_marks(std::span<T> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? 1 : 0;
 }
 
 /// A product, the scores that come of it, and what it reads.
 template <class S>
 struct Side {
-  Side(SpmvOperator<S>& product, std::span<const double> start, ScoreNorm normalize)
-      : op(&product), x(product.make_x()), y(product.make_y()), score(product.to_local(start)) {
+  Side(SpmvOperator<S>& product, Buffer<S> start, ScoreNorm normalize)
+      : op(&product), x(product.make_x()), y(product.make_y()), score(std::move(start)) {
     if (normalize == ScoreNorm::sum) columns = column_sums(product, x, y);
   }
   /// The product's inputs are scores of `before`, whose columns are final now.
@@ -121,9 +124,9 @@ StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, dou
   return change_of(options.stop.norm, sums, hits_scale());
 }
 
-/// `side`'s product of `inputs`, the largest 1 (all 0 stay), in original order; the scores are lost.
+/// The scores become `side`'s product of `inputs`, the largest 1 (all 0 stay).
 template <class S>
-std::vector<double> scaled_product(Side<S>& side, const Buffer<S>& inputs) {
+void put_scaled_product(Side<S>& side, const Buffer<S>& inputs) {
   Backend<S>& backend = side.op->backend();
   side.op->replicate(inputs, nullptr, side.x);
   side.op->apply(side.x, side.y);
@@ -132,15 +135,27 @@ std::vector<double> scaled_product(Side<S>& side, const Buffer<S>& inputs) {
       .rank_update({.link = largest > 0 ? 1 / largest : 0}, side.y, side.op->row_places(), Buffer<S>(),
                    Buffer<S>(), hits_scale(), false, side.score, {})
       .take();
-  return side.op->to_original(side.score);
 }
 
 /// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
 template <class S>
 std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
-  std::vector<double> all = scaled_product(side, marks);
-  to_marks(all);
+  put_scaled_product(side, marks);
+  std::vector<double> all = side.op->to_original(side.score);
+  to_marks<double>(all);
   return all;
+}
+/// The same in local order, as inputs of the next product.
+template <class S>
+Buffer<S> marked_inputs(Side<S>& side, const Buffer<S>& marks) {
+  put_scaled_product(side, marks);
+  Backend<S>& backend = side.op->backend();
+  Buffer<S> host(side.score.size());
+  backend.download(side.score.data(), host.data(), host.size_bytes());
+  to_marks(host.span());
+  Buffer<S> inputs = backend.template allocate<S>(host.size());
+  backend.upload(host.data(), inputs.data(), inputs.size_bytes());
+  return inputs;
 }
 
 /// The alternating form: two operators, two vectors.
@@ -149,9 +164,9 @@ class AlternatingHits {
  public:
   AlternatingHits(SpmvOperator<S>& to_authority, SpmvOperator<S>& to_hub, const HitsOptions& options)
       : options_(options),
-        authority_(to_authority, std::vector<double>(to_authority.num_rows(), 0.0), options.normalize),
-        hub_(to_hub, normalized(options.start_hubs, to_authority.num_rows(), "start of the hubs"),
-             options.normalize) {
+        authority_(to_authority, to_authority.local_constant(0, to_authority.num_local_rows()),
+                   options.normalize),
+        hub_(to_hub, start_of(options, to_hub), options.normalize) {
     if (!authority_.columns.are_known()) hub_.columns = {};
     if (!hub_.columns.are_known()) authority_.columns = {};
     authority_.follow(hub_);
@@ -173,10 +188,16 @@ class AlternatingHits {
   }
 
  private:
+  static Buffer<S> start_of(const HitsOptions& options, const SpmvOperator<S>& to_hub) {
+    const std::uint64_t n = to_hub.num_rows();
+    if (options.start_hubs.empty())
+      return to_hub.local_constant(static_cast<S>(1.0 / static_cast<double>(n)), to_hub.num_local_rows());
+    return to_hub.to_local(normalized(options.start_hubs, n, "start of the hubs"));
+  }
+
   bool is_unique(const HitsResult& result) {
     const auto spread = [&](std::span<const double> marks) {
-      const std::vector<double> authorities = marked_rows(authority_, hub_.op->to_local(marks));
-      return marked_rows(hub_, authority_.op->to_local(authorities));
+      return marked_rows(hub_, marked_inputs(authority_, hub_.op->to_local(marks)));
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);
     return has_unique_pair(result.hub, result.report.residual_l1, max_steps, spread);
@@ -195,10 +216,11 @@ template <class S>
 class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
-      : options_(options), latest_(block, start_of(options, block.num_rows() / 2), options.normalize) {
+      : options_(options),
+        latest_(block, block.to_local(start_of(options, block.num_rows() / 2)), options.normalize) {
     if (!options.start_hubs.empty()) latest_.score = block.to_local(followed_by_authorities());
     latest_.follow(latest_);
-    before_ = block.to_local(std::vector<double>(block.num_rows(), 0.0));
+    before_ = block.local_constant(0, block.num_local_rows());
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }
 
@@ -230,7 +252,8 @@ class BlockHits {
     const std::uint64_t n = latest_.op->num_rows() / 2;
     std::vector<double> start = start_of(options_, n);
     std::fill_n(start.begin(), n, 0.0);
-    std::vector<double> authorities = scaled_product(latest_, latest_.op->to_local(start));
+    put_scaled_product(latest_, latest_.op->to_local(start));
+    std::vector<double> authorities = latest_.op->to_original(latest_.score);
     authorities.resize(n);
     normalize(ScoreNorm::sum, authorities);
     std::copy(authorities.begin(), authorities.end(), start.begin());
@@ -248,8 +271,7 @@ class BlockHits {
     const auto spread = [&](std::span<const double> marks) {
       std::vector<double> all(2 * n, 0.0);
       std::copy(marks.begin(), marks.end(), all.begin() + static_cast<std::ptrdiff_t>(n));
-      all = marked_rows(latest_, latest_.op->to_local(all));
-      all = marked_rows(latest_, latest_.op->to_local(all));
+      all = marked_rows(latest_, marked_inputs(latest_, latest_.op->to_local(all)));
       return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(n), all.end());
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);

@@ -21,9 +21,22 @@ void check(const PageRankOptions& options) {
     throw OptionError("the damping must be at least 0 and below 1, found " + std::to_string(options.damping));
 }
 
-/// Of the start, as precision S stores it; every rank has all of it.
+/// Of a start that is the same everywhere, as precision S stores it; every rank has all out-weights.
 template <class S>
-ScoreMasses masses_of_start(std::span<const double> start, std::span<const double> scale) {
+ScoreMasses masses_of_even_start(S score, std::span<const double> out_weights) {
+  std::uint64_t num_dangling = 0;
+  const auto n = static_cast<std::int64_t>(out_weights.size());
+#pragma omp parallel for reduction(+ : num_dangling)
+  for (std::int64_t v = 0; v < n; ++v) num_dangling += out_weights[v] == 0;
+  ExactSum total;
+  kScoreScale.add(static_cast<double>(score), total);
+  ExactSum dangling = total;
+  return masses_of(total *= out_weights.size(), dangling *= num_dangling, kScoreScale);
+}
+
+/// The same of any start.
+template <class S>
+ScoreMasses masses_of_start(std::span<const double> start, std::span<const double> out_weights) {
   ExactSum total, dangling;
   const auto n = static_cast<std::int64_t>(start.size());
 #pragma omp parallel
@@ -33,7 +46,7 @@ ScoreMasses masses_of_start(std::span<const double> start, std::span<const doubl
     for (std::int64_t v = 0; v < n; ++v) {
       const auto stored = static_cast<double>(static_cast<S>(start[v]));
       kScoreScale.add(stored, own_total);
-      if (scale[v] == 0) kScoreScale.add(stored, own_dangling);
+      if (out_weights[v] == 0) kScoreScale.add(stored, own_dangling);
     }
 #pragma omp critical
     {
@@ -98,6 +111,26 @@ class UnconnectedRows {
   std::uint64_t count_;
   S score_;
 };
+
+template <class S>
+struct Start {
+  Buffer<S> score;  ///< of this rank's rows that go through the steps
+  ScoreMasses masses;
+};
+
+template <class S>
+Start<S> start_of(const SpmvOperator<S>& op, std::span<const double> out_weights,
+                  const PageRankOptions& options, std::uint64_t num_stepped_rows) {
+  const std::uint64_t n = op.num_rows();
+  const bool is_given = !options.start.empty();
+  if (!is_given && options.personalization.empty()) {
+    const S score = static_cast<S>(1.0 / static_cast<double>(n));
+    return {op.local_constant(score, num_stepped_rows), masses_of_even_start(score, out_weights)};
+  }
+  const std::vector<double> start = is_given ? normalized(options.start, n, "start")
+                                             : normalized(options.personalization, n, "personalization");
+  return {op.to_local(start), masses_of_start<S>(start, out_weights)};
+}
 
 /// Products and updates in turn, joined where the device can.
 template <class S>
@@ -232,24 +265,19 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   PageRankResult result;
   check(options.stop);
   if (n == 0) return result;
-  const std::vector<double> host_scale = reciprocals<S>(out_weights, n);
-  const std::vector<double> jump_to = normalized(options.personalization, n, "personalization");
-  const std::vector<double> given =
-      options.start.empty() ? std::vector<double>() : normalized(options.start, n, "start");
-  const std::vector<double>& start = options.start.empty() ? jump_to : given;
-  const Buffer<S> scale = op.to_local(host_scale);
-  const Buffer<S> jump = options.personalization.empty() ? Buffer<S>() : op.to_local(jump_to);
+  const Buffer<S> scale = local_reciprocals(op, out_weights);
+  const Buffer<S> jump = options.personalization.empty()
+                             ? Buffer<S>()
+                             : op.to_local(normalized(options.personalization, n, "personalization"));
   UnconnectedRows<S> unconnected(op, options);
-  Buffer<S> start_score = op.to_local(start);
-  start_score.truncate(start_score.size() - unconnected.count());
+  Start<S> start = start_of(op, out_weights, options, op.num_local_rows() - unconnected.count());
   const RankRule rule{.damping = options.damping,
                       .dangling = options.dangling,
                       .jumps_anywhere = options.personalization.empty(),
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
-  RankSteps<S> steps(op, options, rule, scale, jump, std::move(start_score));
-  result.sum = iterate(steps, unconnected, rule, masses_of_start<S>(start, host_scale), options, op.comm(),
-                       result.report);
+  RankSteps<S> steps(op, options, rule, scale, jump, std::move(start.score));
+  result.sum = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score());
   result.error_bound =
       error_bound_of(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());

@@ -40,16 +40,11 @@ class WalkBlock {
     num_rows_ = std::any_of(restart_rows_.begin(), restart_rows_.end(), is_unconnected)
                     ? op.num_local_rows()
                     : op.num_connected_rows();
-    const std::uint64_t k = width_;
-    std::vector<S> start(num_rows_ * k, S{0});
-    for (std::size_t q = 0; q < k; ++q)
-      if (restart_rows_[q] != kNoVertex) start[restart_rows_[q] * k + q] = S{1};
-    walk_ = op.backend().template allocate<S>(start.size());
-    op.backend().upload(start.data(), walk_.data(), walk_.size_bytes());
-    spare_ = op.backend().template allocate<S>(start.size());
+    put_start();
+    spare_ = op.backend().template allocate<S>(walk_.size());
     x_ = op.make_x(num_vectors());
-    num_slots_ = x_.size() / k;
-    joined_ = k == 1 && op.prepare_to_end_with_updates();
+    num_slots_ = x_.size() / width_;
+    joined_ = width_ == 1 && op.prepare_to_end_with_updates();
     choose_product();
     if (!joined_) put_restart_rows();
     start_product();
@@ -69,6 +64,15 @@ class WalkBlock {
   };
 
   unsigned num_vectors() const { return width_; }
+  void put_start() {
+    const std::uint64_t k = width_;
+    walk_ = op_.backend().template allocate<S>(num_rows_ * k);
+    op_.backend().clear(walk_);
+    const S all = 1;
+    for (std::uint64_t q = 0; q < k; ++q)
+      if (restart_rows_[q] != kNoVertex)
+        op_.backend().upload(&all, walk_.data() + restart_rows_[q] * k + q, sizeof all);
+  }
   /// How the steps of so many vectors are made, and room for that.
   void choose_product() {
     in_one_go_ = !joined_ && op_.steps_walks(width_);
@@ -242,7 +246,7 @@ std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const 
                                            std::span<const VertexId> queries, const RwrOptions& options) {
   check(options, queries, op.num_rows());
   check(options.stop);
-  const Buffer<S> scale = op.to_local(reciprocals<S>(out_weights, op.num_rows()));
+  const Buffer<S> scale = local_reciprocals(op, out_weights);
   std::vector<RwrResult> results(queries.size());
   const std::size_t at_a_time = op.gains_from_blocks() ? options.batch_size : 1;
   for (std::size_t first = 0; first < queries.size(); first += at_a_time) {

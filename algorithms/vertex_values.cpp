@@ -42,28 +42,27 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
 /// Scores are multiplied with reciprocals. Above this, what comes of a score down to epsilon is normal: it
 /// keeps all bits.
 template <class S>
-constexpr double kLeastReciprocal = static_cast<double>(std::numeric_limits<S>::min() /
-                                                        std::numeric_limits<S>::epsilon());
+constexpr S kLeastReciprocal = std::numeric_limits<S>::min() / std::numeric_limits<S>::epsilon();
 
 template <class S>
-std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices) {
+Buffer<S> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices) {
   if (out_weights.size() != num_vertices)
     throw OptionError(fmt::format("out_weights: expected {} numbers, one a vertex, found {}", num_vertices,
                                   out_weights.size()));
-  std::vector<double> result(num_vertices);
+  Buffer<S> result(num_vertices);
   const auto n = static_cast<std::int64_t>(num_vertices);
   std::int64_t wrong = n;    // the first vertex whose weight is negative or no number
   std::int64_t without = n;  // the first one whose reciprocal does not fit
 #pragma omp parallel for reduction(min : without, wrong)
   for (std::int64_t v = 0; v < n; ++v) {
+    result[v] = 0;
     if (out_weights[v] == 0) continue;
     if (!(out_weights[v] > 0)) {
       wrong = std::min(wrong, v);
       continue;
     }
-    const S reciprocal = static_cast<S>(1 / out_weights[v]);
-    result[v] = static_cast<double>(reciprocal);
-    if (!std::isfinite(reciprocal) || !(result[v] >= kLeastReciprocal<S>)) without = std::min(without, v);
+    result[v] = static_cast<S>(1 / out_weights[v]);
+    if (!std::isfinite(result[v]) || !(result[v] >= kLeastReciprocal<S>)) without = std::min(without, v);
   }
   if (wrong < n)
     throw OptionError(
@@ -75,7 +74,7 @@ std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64
   return result;
 }
 
-template std::vector<double> reciprocals<float>(std::span<const double>, std::uint64_t);
-template std::vector<double> reciprocals<double>(std::span<const double>, std::uint64_t);
+template Buffer<float> reciprocals(std::span<const double>, std::uint64_t);
+template Buffer<double> reciprocals(std::span<const double>, std::uint64_t);
 
 }  // namespace tessera

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/spmv_operator.hpp"
+
 namespace tessera {
 
 /// The sum in the order of `values`, with what each addition loses added in the end (Neumaier): right to two
@@ -18,6 +20,13 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
 /// 1 / weight in precision S, 0 for weight 0. Throws InputError when a reciprocal does not fit S, or is so
 /// small that its product with a score above the precision's epsilon might lose bits.
 template <class S>
-std::vector<double> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices);
+Buffer<S> reciprocals(std::span<const double> out_weights, std::uint64_t num_vertices);
+
+/// Those of this rank's rows, in local order as backend memory.
+template <class S>
+Buffer<S> local_reciprocals(const SpmvOperator<S>& op, std::span<const double> out_weights) {
+  const Buffer<S> original = reciprocals<S>(out_weights, op.num_rows());
+  return op.to_local(original.span());
+}
 
 }  // namespace tessera

@@ -21,6 +21,9 @@ struct ColumnOrder {
   std::uint64_t num_slots = 0;
   Buffer<VertexId> slot_of_column;  ///< kNoVertex for an empty column
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
+
+  /// Tile t begins at slot t * tile_stride(), its zero slot is its last.
+  std::uint64_t tile_stride() const { return tiles.size() > 1 ? tiles[1].first_slot : num_slots + 1; }
 };
 
 /// Columns of a tile in tile-messages at most, where several ranks have parts of it that begin at multiples

@@ -137,11 +137,14 @@ ExchangePlan plan_exchange(const VertexDistribution& inputs, const ColumnOrder& 
   ExchangePlan plan = empty_plan(inputs, rank);
   plan.count = *std::max_element(inputs.with_slot.begin(), inputs.with_slot.end());
   plan.chunk_ends = {plan.count};
-  plan.slots.reserve(plan.num_received());
+  plan.slots.resize(plan.num_received(), static_cast<VertexId>(columns.num_slots));
   for (int r = 0; r < plan.num_ranks; ++r) {
     const auto sent = sent_by(inputs, r);
-    for (const VertexId v : sent) plan.slots.push_back(columns.slot_of_column[v]);
-    plan.slots.insert(plan.slots.end(), plan.count - sent.size(), static_cast<VertexId>(columns.num_slots));
+    VertexId* const slots = plan.slots.data() + plan.count * static_cast<std::uint64_t>(r);
+    const auto num_sent = static_cast<std::int64_t>(sent.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < num_sent; ++i)
+      slots[i] = columns.slot_of_column[sent[static_cast<std::size_t>(i)]];
   }
   return plan;
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/column_counts.hpp"
 #include "engine/graph_builder.hpp"
 #include "engine/region_failure.hpp"
 #include "kernels/base/exact_sum.hpp"
@@ -20,19 +21,20 @@ namespace {
 /// One T a vertex: add(sum of the edge's source, edge) for every edge of this rank. Threads have sums of
 /// their own where there are enough edges to pay for them; T adds exactly, so the number does not matter.
 template <class T, class Add>
-std::vector<T> sum_by_source(const Graph& graph, Add add) {
+Buffer<T> sum_by_source(const Graph& graph, Add add) {
   const auto num_edges = static_cast<std::int64_t>(graph.col_indices.size());
   const std::uint64_t paying = graph.col_indices.size() / (2 * graph.num_vertices + 1);
   const int parts = static_cast<int>(
       std::clamp<std::uint64_t>(paying, 1, static_cast<std::uint64_t>(std::max(1, omp_get_max_threads()))));
-  std::vector<std::vector<T>> sums(parts);
+  std::vector<Buffer<T>> sums(parts);
   RegionFailure failure;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
   for (int part = 0; part < parts; ++part)
     failure.guard([&] {
-      std::vector<T> own(graph.num_vertices);  // zeroed, and its pages found, by all threads at once
-      for (std::int64_t e = num_edges * part / parts; e < num_edges * (part + 1) / parts; ++e)
-        add(own[graph.col_indices[e]], e);
+      Buffer<T> own(graph.num_vertices);
+      std::fill(own.begin(), own.end(), T{});  // its pages are found by all threads at once
+      const std::int64_t first = num_edges * part / parts, end = num_edges * (part + 1) / parts;
+      for (std::int64_t e = first; e < end; ++e) add(own[graph.col_indices[e]], e);
       sums[part] = std::move(own);
     });
   failure.rethrow();
@@ -41,6 +43,20 @@ std::vector<T> sum_by_source(const Graph& graph, Add add) {
   for (std::int64_t v = 0; v < num_vertices; ++v)
     for (int part = 1; part < parts; ++part) sums[0][v] += sums[part][v];
   return std::move(sums[0]);
+}
+
+/// to_value(number) of each, by all threads.
+template <class To, class From, class ToValue>
+Buffer<To> mapped(const Buffer<From>& numbers, const ToValue& to_value) {
+  Buffer<To> result(numbers.size());
+  const auto count = static_cast<std::int64_t>(numbers.size());
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < count; ++i) result[i] = to_value(numbers[i]);
+  return result;
+}
+template <class To, class From>
+Buffer<To> converted(const Buffer<From>& numbers) {
+  return mapped<To>(numbers, [](const From& number) { return static_cast<To>(number); });
 }
 
 /// The larger one, where sum_by_source adds.
@@ -54,22 +70,22 @@ struct Largest {
 
 /// Of each vertex the power of two that brings its largest out-weight below 1, to 1/2 or more (less where
 /// that is subnormal). Collective.
-std::vector<double> units_of_sources(const Graph& graph, Communicator& comm) {
-  std::vector<double> units;
+Buffer<double> units_of_sources(const Graph& graph, Communicator& comm) {
+  Buffer<double> units;
   run_together(comm, [&] {
     const auto largest = sum_by_source<Largest>(graph, [&](Largest& most, std::int64_t e) {
       most.value = std::max(most.value, std::abs(graph.weights[e]));
     });
-    for (const Largest& most : largest) units.push_back(most.value);
+    units = mapped<double>(largest, [](const Largest& most) { return most.value; });
   });
-  comm.all_max(std::span(units));
+  comm.all_max(units.span());
   constexpr int kMostExponent = std::numeric_limits<double>::max_exponent - 1;
-  for (double& unit : units)
-    unit = unit == 0 ? 1 : std::ldexp(1.0, std::min(-std::ilogb(unit) - 1, kMostExponent));
-  return units;
+  return mapped<double>(units, [&](double unit) {
+    return unit == 0 ? 1 : std::ldexp(1.0, std::min(-std::ilogb(unit) - 1, kMostExponent));
+  });
 }
 
-double gini(std::vector<std::uint64_t> degrees, double num_edges) {
+double gini(Buffer<std::uint64_t> degrees, double num_edges) {
   if (num_edges == 0) return 0;
   tbb::parallel_sort(degrees.begin(), degrees.end());
   const auto n = static_cast<double>(degrees.size());
@@ -79,7 +95,7 @@ double gini(std::vector<std::uint64_t> degrees, double num_edges) {
   return 2 * weighted / (n * num_edges) - (n + 1) / n;
 }
 
-double top_1_percent(std::vector<std::uint64_t> degrees, double num_edges) {
+double top_1_percent(Buffer<std::uint64_t> degrees, double num_edges) {
   if (num_edges == 0) return 0;
   const auto top = static_cast<std::ptrdiff_t>(ceil_div<std::size_t>(degrees.size(), 100));
   std::nth_element(degrees.begin(), degrees.begin() + top - 1, degrees.end(), std::greater<>());
@@ -88,7 +104,7 @@ double top_1_percent(std::vector<std::uint64_t> degrees, double num_edges) {
   return static_cast<double>(sum) / num_edges;
 }
 
-std::vector<std::uint64_t> histogram(const std::vector<std::uint64_t>& degrees) {
+std::vector<std::uint64_t> histogram(const Buffer<std::uint64_t>& degrees) {
   std::vector<std::uint64_t> counts;
   for (std::uint64_t degree : degrees) {
     const auto k = static_cast<std::size_t>(std::bit_width(degree));
@@ -123,32 +139,26 @@ bool is_symmetric(const Graph& graph, Communicator& comm) {
 
 }  // namespace
 
-std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
-  const auto boundaries = block_boundaries(graph.num_vertices, comm.size());
-  std::vector<std::uint64_t> counts, mine(graph.num_local_rows);
-  for (int r = 0; r < comm.size(); ++r) counts.push_back(boundaries[r + 1] - boundaries[r]);
+Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
+  Buffer<std::uint64_t> mine(graph.num_local_rows);
   const auto num_rows = static_cast<std::int64_t>(mine.size());
 #pragma omp parallel for
   for (std::int64_t row = 0; row < num_rows; ++row)
     mine[row] = graph.row_offsets[row + 1] - graph.row_offsets[row];
   if (comm.size() == 1) return mine;
-  std::vector<std::uint64_t> all(graph.num_vertices);
-  all_gather(comm, std::span<const std::uint64_t>(mine), std::span(all), counts);
+  const auto boundaries = block_boundaries(graph.num_vertices, comm.size());
+  std::vector<std::uint64_t> counts;
+  for (int r = 0; r < comm.size(); ++r) counts.push_back(boundaries[r + 1] - boundaries[r]);
+  Buffer<std::uint64_t> all(graph.num_vertices);
+  all_gather(comm, std::span<const std::uint64_t>(mine), all.span(), counts);
   return all;
 }
 
-std::vector<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
-  std::vector<std::uint64_t> degrees;
-  run_together(comm, [&] {
-    if (graph.col_indices.size() > std::numeric_limits<std::uint32_t>::max()) {
-      degrees = sum_by_source<std::uint64_t>(graph, [](std::uint64_t& sum, std::int64_t) { ++sum; });
-    } else {  // more of them in the caches
-      const auto counts =
-          sum_by_source<std::uint32_t>(graph, [](std::uint32_t& sum, std::int64_t) { ++sum; });
-      degrees.assign(counts.begin(), counts.end());
-    }
-  });
-  comm.all_sum(std::span(degrees));
+Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
+  Buffer<std::uint64_t> degrees;
+  run_together(comm,
+               [&] { degrees = column_counts(std::as_const(graph.col_indices).span(), graph.num_vertices); });
+  comm.all_sum(degrees.span());
   return degrees;
 }
 
@@ -156,17 +166,14 @@ GraphDegrees graph_degrees(const Graph& graph, Communicator& comm) {
   return {in_degrees(graph, comm), out_degrees(graph, comm)};
 }
 
-std::vector<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees) {
-  if (!graph.weighted) {
-    if (degrees != nullptr) return {degrees->out.begin(), degrees->out.end()};
-    const std::vector<std::uint64_t> counted = out_degrees(graph, comm);
-    return {counted.begin(), counted.end()};
-  }
+Buffer<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees) {
+  if (!graph.weighted)
+    return degrees != nullptr ? converted<double>(degrees->out) : converted<double>(out_degrees(graph, comm));
   // Sums are of terms below 1, so that each is exact beside the largest weight of its own vertex, however
   // weights of others differ, and none overflows on the way.
-  const std::vector<double> units = units_of_sources(graph, comm);
+  const Buffer<double> units = units_of_sources(graph, comm);
   const ExactScale scale(1);
-  std::vector<WideExactSum> sums;
+  Buffer<WideExactSum> sums;
   run_together(comm, [&] {
     sums = sum_by_source<WideExactSum>(graph, [&](WideExactSum& sum, std::int64_t e) {
       scale.add(graph.weights[e] * units[graph.col_indices[e]], sum);
@@ -174,13 +181,15 @@ std::vector<double> out_weights(const Graph& graph, Communicator& comm, const Gr
   });
   static_assert(sizeof(WideExactSum) == WideExactSum::kFolds * sizeof(std::int64_t));
   comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * WideExactSum::kFolds));
-  std::vector<double> weights(sums.size());
-  for (std::size_t v = 0; v < sums.size(); ++v) weights[v] = scale.value(sums[v]) / units[v];
+  Buffer<double> weights(sums.size());
+  const auto num_vertices = static_cast<std::int64_t>(sums.size());
+#pragma omp parallel for
+  for (std::int64_t v = 0; v < num_vertices; ++v) weights[v] = scale.value(sums[v]) / units[v];
   return weights;
 }
 
 GraphStats graph_stats(const Graph& graph, Communicator& comm) {
-  const std::vector<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
+  const Buffer<std::uint64_t> in = in_degrees(graph, comm), out = out_degrees(graph, comm);
   GraphStats stats;
   stats.num_vertices = graph.num_vertices;
   stats.num_edges = graph.num_edges;
@@ -193,10 +202,10 @@ GraphStats graph_stats(const Graph& graph, Communicator& comm) {
     stats.isolated += in[v] == 0 && out[v] == 0;
   }
   if (!in.empty()) stats.mean_degree = num_edges / static_cast<double>(in.size());
-  stats.gini_in = gini(in, num_edges);
-  stats.gini_out = gini(out, num_edges);
-  stats.top_1_percent_in = top_1_percent(in, num_edges);
-  stats.top_1_percent_out = top_1_percent(out, num_edges);
+  stats.gini_in = gini(in.clone(), num_edges);
+  stats.gini_out = gini(out.clone(), num_edges);
+  stats.top_1_percent_in = top_1_percent(in.clone(), num_edges);
+  stats.top_1_percent_out = top_1_percent(out.clone(), num_edges);
   stats.symmetric = is_symmetric(graph, comm);
   stats.in_degree_histogram = histogram(in);
   stats.out_degree_histogram = histogram(out);

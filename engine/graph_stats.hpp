@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/graph.hpp"
+#include "kernels/base/buffer.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera {
@@ -27,17 +28,16 @@ struct GraphStats {
 GraphStats graph_stats(const Graph& graph, Communicator& comm);
 
 /// In-degrees and out-degrees of all vertices, or sums of weights; original order, same on every rank.
-std::vector<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm);
-std::vector<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm);
+Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm);
+Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm);
 /// Both; collective. To count out-edges is a look at every edge, so who needs them several times keeps them.
 struct GraphDegrees {
-  std::vector<std::uint64_t> in, out;
+  Buffer<std::uint64_t> in, out;
 };
 GraphDegrees graph_degrees(const Graph& graph, Communicator& comm);
 /// Sum of the weights of each vertex's out-edges (out-degree when unweighted), added exactly
 /// (order-independent) so that ranks and threads agree bit for bit. degrees: of `graph`, where they have been
 /// counted already.
-std::vector<double> out_weights(const Graph& graph, Communicator& comm,
-                                const GraphDegrees* degrees = nullptr);
+Buffer<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees = nullptr);
 
 }  // namespace tessera

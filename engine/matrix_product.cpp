@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/column_counts.hpp"
 #include "engine/tile_composite_builder.hpp"
 #include "engine/tile_messages_builder.hpp"
 #include "kernels/base/error.hpp"
@@ -50,12 +51,6 @@ class FormatProduct : public MatrixProduct<S> {
   const S* ordered_x_ = nullptr;  // x_, or memory of product_
 };
 
-std::vector<std::uint64_t> column_lengths(const CsrView<double>& matrix) {
-  std::vector<std::uint64_t> lengths(matrix.num_cols, 0);
-  for (EdgeOffset k = 0; k < matrix.num_nonzeros(); ++k) ++lengths[matrix.col_indices[k]];
-  return lengths;
-}
-
 /// The engine's tiled forms: x by tiles, columns longest first, rows as they are, y in double.
 template <class S>
 class TiledProduct : public MatrixProduct<S> {
@@ -63,10 +58,10 @@ class TiledProduct : public MatrixProduct<S> {
   TiledProduct(const CsrView<double>& matrix, bool messages, Backend<S>& backend)
       : backend_(backend), num_rows_(matrix.num_rows) {
     const TilingLimits limits = backend.tiling_limits();
-    columns_ = messages ? order_columns_by_length(column_lengths(matrix), limits.tile_columns,
-                                                  ~std::uint32_t{0}, Remainder::narrow)
-                        : order_columns_by_length(column_lengths(matrix), limits.tile_columns,
-                                                  limits.max_dense_tiles);
+    const auto lengths = column_counts({matrix.col_indices, matrix.num_nonzeros()}, matrix.num_cols);
+    columns_ =
+        messages ? order_columns_by_length(lengths, limits.tile_columns, ~std::uint32_t{0}, Remainder::narrow)
+                 : order_columns_by_length(lengths, limits.tile_columns, limits.max_dense_tiles);
     std::vector<VertexId> rows(num_rows_);
     std::iota(rows.begin(), rows.end(), VertexId{0});
     if (messages) {

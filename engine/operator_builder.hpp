@@ -78,10 +78,14 @@ struct OperatorBuilder {
   void check_weights(const Graph& graph) const {
     using Limits = std::numeric_limits<S>;
     double outside = 0;
-    for (double weight : graph.weights)
+    const auto num_weights = static_cast<std::int64_t>(graph.weights.size());
+#pragma omp parallel for reduction(max : outside)
+    for (std::int64_t e = 0; e < num_weights; ++e) {
+      const double weight = graph.weights[e];
       if (weight > static_cast<double>(Limits::max()) ||
           (weight > 0 && weight < static_cast<double>(Limits::min())))
         outside = std::max(outside, weight);
+    }
     outside = all_max(comm, outside);
     if (outside > 0)
       throw InputError(fmt::format("the weight {} does not fit {}; {}scale the weights towards 1", outside,
@@ -103,11 +107,14 @@ struct OperatorBuilder {
                                const ColumnOrder& columns) {
     const bool sends_messages = kernel == KernelKind::tile_messages;
     if (sizeof(S) == sizeof(float)) return sends_messages ? 3 : 0;
-    const auto longest = std::max_element(row_lengths.begin(), row_lengths.end());
-    if (longest == row_lengths.end()) return 0;
+    if (row_lengths.empty()) return 0;
+    std::uint64_t longest = 0;
+    const auto num_rows = static_cast<std::int64_t>(row_lengths.size());
+#pragma omp parallel for reduction(max : longest)
+    for (std::int64_t row = 0; row < num_rows; ++row) longest = std::max(longest, row_lengths[row]);
     const std::uint64_t num_tiles = std::max<std::uint64_t>(columns.tiles.size(), 1);  // CSR lists none
-    return static_cast<int>(sends_messages ? additions_in_messages(*longest, num_tiles)
-                                           : additions_in_tiles(*longest, num_tiles));
+    return static_cast<int>(sends_messages ? additions_in_messages(longest, num_tiles)
+                                           : additions_in_tiles(longest, num_tiles));
   }
 
   /// The first, short chunk brings the longest columns, which most of the work of a power-law graph reads
@@ -182,14 +189,13 @@ struct OperatorBuilder {
   static MessagesBuildInput packing_input(const SpmvOperator<S>& op, const CsrView<double>& csr,
                                           std::span<const VertexId> rows, const ColumnOrder& columns,
                                           const BinLimits& bins, std::span<const WindowPart> parts) {
-    const auto& tiles = columns.tiles;
     return {.csr = csr,
             .rows = rows,
             .slot_of_column = columns.slot_of_column.data(),
             .shape = {.num_rows = rows.size(),
                       .num_slots = op.x_size_,
-                      .tiles = tiles,
-                      .tile_stride = tiles.size() > 1 ? tiles[1].first_slot : columns.num_slots + 1,
+                      .tiles = columns.tiles,
+                      .tile_stride = columns.tile_stride(),
                       .bins = bins,
                       .parts = parts}};
   }

@@ -18,7 +18,7 @@ constexpr double kRequiredGain = 1.1;
 /// Tile of every column; that of an empty one is not asked for.
 std::vector<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
   std::vector<std::uint32_t> result(columns.slot_of_column.size());
-  const std::uint64_t stride = columns.tiles.size() > 1 ? columns.tiles[1].first_slot : columns.num_slots + 1;
+  const std::uint64_t stride = columns.tile_stride();
 #pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < result.size(); ++c)
     result[c] = static_cast<std::uint32_t>(columns.slot_of_column[c] / stride);

@@ -46,25 +46,28 @@ struct Outgoing {
   Buffer<double> values;
 };
 
-Outgoing pack_rows(const RowFinder& finder, const VertexDistribution& rows, bool weighted, int num_ranks) {
-  Outgoing out;
-  out.offsets.assign(static_cast<std::size_t>(num_ranks) + 1, 0);
-  for (int r = 0; r < num_ranks; ++r) {
-    out.offsets[r + 1] = out.offsets[r];
-    for (VertexId row : rows.of_rank(r))
-      if (finder.has(row)) out.offsets[r + 1] += finder.slice(row).length;
+Outgoing pack_rows(const RowFinder& finder, const VertexDistribution& rows, bool weighted) {
+  const auto num_rows = static_cast<std::int64_t>(rows.vertices.size());
+  Buffer<EdgeOffset> starts(rows.vertices.size() + 1);
+  starts[0] = 0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    const VertexId row = rows.vertices[i];
+    starts[i + 1] = finder.has(row) ? finder.slice(row).length : 0;
   }
-  out.columns = Buffer<VertexId>(out.offsets.back());
-  if (weighted) out.values = Buffer<double>(out.offsets.back());
-  EdgeOffset next = 0;
-  for (VertexId row : rows.vertices) {
-    if (!finder.has(row)) continue;
-    const RowSlice slice = finder.slice(row);
+  for (std::int64_t i = 0; i < num_rows; ++i) starts[i + 1] += starts[i];
+  Outgoing out;
+  for (const std::uint64_t first : rows.first_of_rank) out.offsets.push_back(starts[first]);
+  out.columns = Buffer<VertexId>(starts[num_rows]);
+  if (weighted) out.values = Buffer<double>(starts[num_rows]);
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    if (starts[i + 1] == starts[i]) continue;
+    const RowSlice slice = finder.slice(rows.vertices[i]);
     for (EdgeOffset k = 0; k < slice.length; ++k)
-      out.columns[next + k] = slice.graph->col_indices[slice.begin + k] + slice.column_shift;
+      out.columns[starts[i] + k] = slice.graph->col_indices[slice.begin + k] + slice.column_shift;
     if (weighted)
-      std::copy_n(slice.graph->weights.data() + slice.begin, slice.length, out.values.data() + next);
-    next += slice.length;
+      std::copy_n(slice.graph->weights.data() + slice.begin, slice.length, out.values.data() + starts[i]);
   }
   return out;
 }
@@ -75,7 +78,7 @@ LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows
                         std::span<const std::uint64_t> row_lengths, Communicator& comm) {
   const RowFinder finder(loaded, comm.rank());
   const bool weighted = loaded.first->weighted;
-  Outgoing out = pack_rows(finder, rows, weighted, comm.size());
+  Outgoing out = pack_rows(finder, rows, weighted);
   std::vector<std::uint64_t> next, next_value;  // position in what each rank sent
   const Buffer<VertexId> columns = all_to_all<VertexId>(comm, out.columns.span(), out.offsets, next);
   out.columns = {};  // sent: the copies of the edges are what decides the peak of the memory
@@ -84,19 +87,27 @@ LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows
   out.values = {};
 
   const auto mine = rows.of_rank(comm.rank());
+  const auto num_rows = static_cast<std::int64_t>(mine.size());
   LocalRows local;
   local.row_offsets = Buffer<EdgeOffset>(mine.size() + 1);
   local.row_offsets[0] = 0;
-  for (std::size_t i = 0; i < mine.size(); ++i)
-    local.row_offsets[i + 1] = local.row_offsets[i] + row_lengths[mine[i]];
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < num_rows; ++i) local.row_offsets[i + 1] = row_lengths[mine[i]];
+  Buffer<std::uint64_t> places(mine.size());  // of each row in what has come
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    const EdgeOffset length = local.row_offsets[i + 1];
+    std::uint64_t& place = next[finder.owner(mine[i])];
+    places[i] = place;
+    place += length;
+    local.row_offsets[i + 1] += local.row_offsets[i];
+  }
   local.col_indices = Buffer<VertexId>(local.row_offsets[mine.size()]);
   if (weighted) local.values = Buffer<double>(local.row_offsets[mine.size()]);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const std::uint64_t length = row_lengths[mine[i]];
-    std::uint64_t& from = next[finder.owner(mine[i])];
-    std::copy_n(columns.data() + from, length, local.col_indices.data() + local.row_offsets[i]);
-    if (weighted) std::copy_n(values.data() + from, length, local.values.data() + local.row_offsets[i]);
-    from += length;
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    const EdgeOffset to = local.row_offsets[i], length = local.row_offsets[i + 1] - to;
+    std::copy_n(columns.data() + places[i], length, local.col_indices.data() + to);
+    if (weighted) std::copy_n(values.data() + places[i], length, local.values.data() + to);
   }
   return local;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/operator_builder.hpp"
+#include "engine/page_memory.hpp"
 #include "engine/weight_scale.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/median.hpp"
@@ -48,7 +49,7 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
   const std::optional<Graph> scaled = scaled_for<S>(graph, comm);
   const Graph& edges = scaled ? *scaled : graph;
   const auto degrees = degrees_of(graph, options, comm);
-  const std::vector<std::uint64_t>&in = degrees->in, &out = degrees->out;
+  const Buffer<std::uint64_t>&in = degrees->in, &out = degrees->out;
   // The spaces are shared, so both products go by one plan.
   const SpmvPlan plan = builder.plan(graph, in, out);
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
@@ -70,8 +71,9 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   // Row v (authority) reads the hubs that point to v: in-degree; row n + u reads what u points to:
   // out-degree. Column v is read by the hubs that point to v: in-degree again; column n + u: out-degree.
   const auto degrees = degrees_of(graph, options, comm);
-  std::vector<std::uint64_t> lengths = degrees->in;
-  lengths.insert(lengths.end(), degrees->out.begin(), degrees->out.end());
+  Buffer<std::uint64_t> lengths(2 * graph.num_vertices);
+  std::copy(degrees->out.begin(), degrees->out.end(),
+            std::copy(degrees->in.begin(), degrees->in.end(), lengths.begin()));
   SpmvPlan plan = builder.plan(graph, lengths, lengths);
   const VectorSpace space = builder.space(lengths, lengths, plan);
   builder.check_weights(graph);
@@ -203,15 +205,27 @@ std::vector<PartTime> SpmvOperator<S>::time_parts(int repeats) const {
 }
 
 template <class S>
-Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
+template <class T>
+Buffer<S> SpmvOperator<S>::to_local(std::span<const T> original) const {
   require(original.size() == num_rows(), "a vector in original order has one entry for each row");
   const auto rows = local_rows();
-  Buffer<S> host(rows.size());
-  const auto num_rows = static_cast<std::int64_t>(rows.size());
+  return on_backend(rows.size(), [&](std::uint64_t i) { return static_cast<S>(original[rows[i]]); });
+}
+
+template <class S>
+Buffer<S> SpmvOperator<S>::local_constant(S value, std::uint64_t num_local_rows) const {
+  return on_backend(num_local_rows, [&](std::uint64_t) { return value; });
+}
+
+template <class S>
+template <class ValueOf>
+Buffer<S> SpmvOperator<S>::on_backend(std::uint64_t size, const ValueOf& value_of) const {
+  Buffer<S> host(size);
+  const auto count = static_cast<std::int64_t>(size);
 #pragma omp parallel for
-  for (std::int64_t i = 0; i < num_rows; ++i) host[i] = static_cast<S>(original[rows[i]]);
+  for (std::int64_t i = 0; i < count; ++i) host[i] = value_of(static_cast<std::uint64_t>(i));
   if (backend_->memory_is_host()) return host;
-  Buffer<S> local = backend_->template allocate<S>(rows.size());
+  Buffer<S> local = backend_->template allocate<S>(size);
   backend_->upload(host.data(), local.data(), local.size_bytes());
   return local;
 }
@@ -219,16 +233,16 @@ Buffer<S> SpmvOperator<S>::to_local(std::span<const double> original) const {
 template <class S>
 std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors, unsigned q,
                                                  S rest) const {
-  Buffer<S> host(local.size()), mine(num_local_rows());
-  backend_->download(local.data(), host.data(), local.size_bytes());
   const std::uint64_t num_given = local.size() / num_vectors;
-  const auto num_mine = static_cast<std::int64_t>(mine.size()),
-             num_all = static_cast<std::int64_t>(num_rows());
-#pragma omp parallel for
-  for (std::int64_t i = 0; i < num_mine; ++i) {
-    const auto row = static_cast<std::uint64_t>(i);
-    mine[row] = row < num_given ? host[row * num_vectors + q] : rest;
+  Buffer<S> selected;  // a block stays where it is
+  if (num_vectors > 1) {
+    selected = backend_->template allocate<S>(num_given);
+    backend_->select_vectors(local, num_vectors, {&q, 1}, selected);
   }
+  const Buffer<S>& vector = num_vectors > 1 ? selected : local;
+  Buffer<S> mine(num_local_rows());
+  backend_->download(vector.data(), mine.data(), vector.size_bytes());
+  std::fill(mine.begin() + num_given, mine.end(), rest);
   Buffer<S> others;
   if (comm_->size() > 1) {
     others = Buffer<S>(num_rows());
@@ -237,7 +251,8 @@ std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigne
     all_gather<S>(*comm_, std::span<const S>(mine.span()), others.span(), counts);
   }
   const Buffer<S>& all = comm_->size() > 1 ? others : mine;
-  std::vector<double> original(num_rows());
+  std::vector<double> original = zeros_in_found_pages(num_rows());
+  const auto num_all = static_cast<std::int64_t>(num_rows());
 #pragma omp parallel for
   for (std::int64_t i = 0; i < num_all; ++i) original[rows_->vertices[i]] = static_cast<double>(all[i]);
   return original;
@@ -252,5 +267,8 @@ VertexId SpmvOperator<S>::local_index(VertexId row) const {
 
 template class SpmvOperator<float>;
 template class SpmvOperator<double>;
+template Buffer<float> SpmvOperator<float>::to_local(std::span<const float>) const;
+template Buffer<float> SpmvOperator<float>::to_local(std::span<const double>) const;
+template Buffer<double> SpmvOperator<double>::to_local(std::span<const double>) const;
 
 }  // namespace tessera

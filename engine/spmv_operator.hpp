@@ -158,8 +158,14 @@ class SpmvOperator {
   /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.
   std::vector<PartTime> time_parts(int repeats) const;
 
-  /// This rank's rows of a vector in original order (size num_rows), as backend memory.
-  Buffer<S> to_local(std::span<const double> original) const;
+  /// This rank's rows of a vector in original order (size num_rows), as backend memory; T: double or S.
+  template <class T>
+  Buffer<S> to_local(std::span<const T> original) const;
+  Buffer<S> to_local(const std::vector<double>& original) const {
+    return to_local(std::span<const double>(original));
+  }
+  /// This rank's first `num_local_rows` rows of a vector that is `value` everywhere, as backend memory.
+  Buffer<S> local_constant(S value, std::uint64_t num_local_rows) const;
   /// All rows of vector q of a local block, in original order, the same on every rank; collective. Last rows
   /// that `local` leaves out are `rest`.
   std::vector<double> to_original(const Buffer<S>& local, unsigned num_vectors = 1, unsigned q = 0,
@@ -174,6 +180,8 @@ class SpmvOperator {
            adds_in_fours(num_vectors, sizeof(S));
   }
   SpmvOperator() = default;
+  template <class ValueOf>
+  Buffer<S> on_backend(std::uint64_t size, const ValueOf& value_of) const;
   /// all = send_ of all ranks.
   void gather_through_host(std::uint64_t num_sent, Buffer<S>& all);
   void send_through_host(Buffer<S>& x, unsigned num_vectors);

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "engine/device_model.hpp"
+#include "engine/region_failure.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -29,23 +30,32 @@ double required_gain(const TilingLimits& limits, bool weighted, unsigned num_vec
 }
 
 /// Lengths in descending order, as runs of equal length.
-std::map<std::uint64_t, std::uint64_t, std::greater<>> length_counts(std::span<const std::uint64_t> lengths) {
-  std::vector<std::uint64_t> small(65536, 0);
-  std::map<std::uint64_t, std::uint64_t, std::greater<>> counts;
-  for (std::uint64_t length : lengths)
-    if (length < small.size())
-      ++small[length];
+using LengthCounts = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
+
+LengthCounts length_counts(std::span<const std::uint64_t> lengths) {
+  constexpr std::uint64_t kShort = 4096;  // threads have counters of their own for these
+  std::uint64_t counts_of_short[kShort] = {};
+  LengthCounts counts;
+  RegionFailure failure;
+  const auto n = static_cast<std::int64_t>(lengths.size());
+#pragma omp parallel for reduction(+ : counts_of_short[:kShort])
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (lengths[i] < kShort)
+      ++counts_of_short[lengths[i]];
     else
-      ++counts[length];
-  for (std::size_t length = 1; length < small.size(); ++length)
-    if (small[length] > 0) counts[length] = small[length];
+#pragma omp critical
+      failure.guard([&] { ++counts[lengths[i]]; });
+  }
+  failure.rethrow();
+  for (std::uint64_t length = 1; length < kShort; ++length)
+    if (counts_of_short[length] > 0) counts[length] = counts_of_short[length];
   return counts;
 }
 
 /// Share of all elements in each tile of `tile_columns` columns; narrow: there is no remainder.
-std::vector<double> tile_shares(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
-                                std::uint32_t tile_columns, const TilingLimits& limits, double num_nonzeros,
-                                bool narrow, std::uint64_t& num_dense_tiles) {
+std::vector<double> tile_shares(const LengthCounts& columns, std::uint32_t tile_columns,
+                                const TilingLimits& limits, double num_nonzeros, bool narrow,
+                                std::uint64_t& num_dense_tiles) {
   std::vector<double> shares;
   double elements = 0, remainder = 0;
   std::uint64_t in_tile = 0;
@@ -80,8 +90,7 @@ double piece_probability(std::uint64_t length, double share) {
 }
 
 /// Of each tile.
-std::vector<double> expected_pieces(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
-                                    const std::vector<double>& shares) {
+std::vector<double> expected_pieces(const LengthCounts& rows, const std::vector<double>& shares) {
   std::vector<double> pieces;
   for (double share : shares) {
     double of_tile = 0;
@@ -92,8 +101,8 @@ std::vector<double> expected_pieces(const std::map<std::uint64_t, std::uint64_t,
   return pieces;
 }
 
-double expected_tiled_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& rows,
-                              const std::vector<double>& shares, const PerfTable& table) {
+double expected_tiled_seconds(const LengthCounts& rows, const std::vector<double>& shares,
+                              const PerfTable& table) {
   double ns = 0;
   for (double share : shares)
     for (auto [length, count] : rows) {
@@ -110,8 +119,8 @@ double expected_tiled_seconds(const std::map<std::uint64_t, std::uint64_t, std::
 
 /// Plain CSR in the order as given: the k-th longest column competes for cache with the k - 1 longer ones,
 /// each in a line of its own.
-double predict_csr_seconds(const std::map<std::uint64_t, std::uint64_t, std::greater<>>& columns,
-                           std::uint64_t num_rows, std::uint64_t num_columns, const PerfTable& table) {
+double predict_csr_seconds(const LengthCounts& columns, std::uint64_t num_rows, std::uint64_t num_columns,
+                           const PerfTable& table) {
   constexpr double kLineBytes = 64;
   const double x_bytes = static_cast<double>(num_columns) * sizeof(float);
   double ns = static_cast<double>(num_rows) * table.csr_ns_per_row, before = 0;
@@ -137,10 +146,10 @@ std::vector<PlanPart> parts_of(const SpmvPlan& plan, const DeviceWork& work, con
   return {{"tiles", predict_tiles_seconds(work, gpu)}, {"bins", predict_bins_seconds(work, gpu)}};
 }
 
-DeviceWork work_of(std::span<const std::uint64_t> row_lengths, std::size_t num_columns, double num_nonzeros,
-                   const TilingLimits& limits, const GraphFindings* findings) {
-  const auto longest = row_lengths.empty() ? 0 : *std::max_element(row_lengths.begin(), row_lengths.end());
-  DeviceWork work{.num_rows = static_cast<double>(row_lengths.size()),
+DeviceWork work_of(const LengthCounts& rows, std::size_t num_rows, std::size_t num_columns,
+                   double num_nonzeros, const TilingLimits& limits, const GraphFindings* findings) {
+  const std::uint64_t longest = rows.empty() ? 0 : rows.begin()->first;
+  DeviceWork work{.num_rows = static_cast<double>(num_rows),
                   .num_columns = static_cast<double>(num_columns),
                   .num_nonzeros = num_nonzeros,
                   .longest_row = static_cast<double>(longest),
@@ -222,7 +231,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
   plan.kernel = asked;
   const bool narrow = may_take_messages(asked, limits);
   plan.tile_columns = narrow ? std::min(limits.tile_columns, kMostMessageColumns) : limits.tile_columns;
-  DeviceWork work = work_of(row_lengths, column_lengths.size(), num_nonzeros, limits, findings);
+  DeviceWork work = work_of(rows, row_lengths.size(), column_lengths.size(), num_nonzeros, limits, findings);
   if (num_nonzeros > 0) {
     const auto shares =
         tile_shares(columns, plan.tile_columns, limits, num_nonzeros, narrow, plan.num_dense_tiles);

@@ -1,59 +1,57 @@
 #include "engine/vertex_distribution.hpp"
 
+#include <algorithm>
+
+#include "partition/bucket_placement.hpp"
+
 namespace tessera {
 namespace {
 
 /// All vertices by slot; then, by id, those without a slot that are rows with elements, then the others.
-std::vector<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths,
-                                       const ColumnOrder& columns) {
-  const std::uint64_t n = columns.slot_of_column.size();
-  std::vector<VertexId> vertex_of_slot(columns.num_slots, kNoVertex);
-  std::vector<VertexId> without_slot, unconnected;
-  for (std::uint64_t v = 0; v < n; ++v) {
-    const VertexId slot = columns.slot_of_column[v];
-    if (slot == kNoVertex)
-      (row_lengths[v] > 0 ? without_slot : unconnected).push_back(static_cast<VertexId>(v));
-    else
-      vertex_of_slot[slot] = static_cast<VertexId>(v);
-  }
-  std::erase(vertex_of_slot, kNoVertex);
-  vertex_of_slot.insert(vertex_of_slot.end(), without_slot.begin(), without_slot.end());
-  vertex_of_slot.insert(vertex_of_slot.end(), unconnected.begin(), unconnected.end());
-  return vertex_of_slot;
+Buffer<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
+  const Buffer<VertexId>& slots = columns.slot_of_column;
+  const std::uint64_t stride = columns.tile_stride();
+  const std::uint64_t last_tile = columns.tiles.empty() ? 0 : columns.tiles.size() - 1;
+  Buffer<VertexId> vertices(slots.size());
+  const auto kind_of = [&](std::uint64_t v) {
+    return slots[v] != kNoVertex ? 0 : row_lengths[v] > 0 ? 1 : 2;
+  };
+  place_in_buckets(slots.size(), 3, kind_of, [&](std::uint64_t position, std::uint64_t v) {
+    const std::uint64_t slot = slots[v];
+    if (slot != kNoVertex)  // each tile before its own leaves a zero slot
+      position = columns.tiles.empty() ? slot : slot - std::min(slot / stride, last_tile);
+    vertices[position] = static_cast<VertexId>(v);
+  });
+  return vertices;
 }
 
 }  // namespace
 
 VertexDistribution distribute_vertices(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns,
                                        int num_ranks) {
-  const std::uint64_t n = row_lengths.size();
   VertexDistribution result;
-  result.first_of_rank.assign(static_cast<std::size_t>(num_ranks) + 1, 0);
-  result.with_slot.assign(static_cast<std::size_t>(num_ranks), 0);
-  result.connected.assign(static_cast<std::size_t>(num_ranks), 0);
-  std::vector<VertexId> ordered = vertices_by_slot(row_lengths, columns);
-  std::vector<std::uint32_t> owner(num_ranks == 1 ? 0 : n, 0);
+  result.vertices = vertices_by_slot(row_lengths, columns);
+  result.first_of_rank = {0, result.vertices.size()};
   if (num_ranks > 1) {
     const RowPartition partition = bitonic_partition(row_lengths, num_ranks);
     result.balance = partition_balance(partition, row_lengths);
-    for (int r = 0; r < num_ranks; ++r)
-      for (VertexId row : partition.rows[r]) owner[row] = static_cast<std::uint32_t>(r);
+    const Buffer<VertexId> ordered = std::exchange(result.vertices, Buffer<VertexId>(row_lengths.size()));
+    result.first_of_rank = place_in_buckets(
+        ordered.size(), static_cast<std::uint64_t>(num_ranks),
+        [&](std::uint64_t i) { return partition.owners[ordered[i]]; },
+        [&](std::uint64_t position, std::uint64_t i) { result.vertices[position] = ordered[i]; });
   }
-  auto owner_of = [&](VertexId v) { return num_ranks == 1 ? 0u : owner[v]; };
-  for (VertexId v : ordered) {
-    ++result.first_of_rank[owner_of(v) + 1];
-    const bool has_slot = columns.slot_of_column[v] != kNoVertex;
-    if (has_slot) ++result.with_slot[owner_of(v)];
-    if (has_slot || row_lengths[v] > 0) ++result.connected[owner_of(v)];
+  const auto has_slot = [&](VertexId v) { return columns.slot_of_column[v] != kNoVertex; };
+  const auto is_connected = [&](VertexId v) { return has_slot(v) || row_lengths[v] > 0; };
+  for (int r = 0; r < num_ranks; ++r) {
+    const auto mine = result.of_rank(r);
+    const auto count = [&](const auto& is_counted) {
+      return static_cast<std::uint64_t>(std::partition_point(mine.begin(), mine.end(), is_counted) -
+                                        mine.begin());
+    };
+    result.with_slot.push_back(count(has_slot));
+    result.connected.push_back(count(is_connected));
   }
-  for (int r = 0; r < num_ranks; ++r) result.first_of_rank[r + 1] += result.first_of_rank[r];
-  if (num_ranks == 1) {
-    result.vertices = std::move(ordered);
-    return result;
-  }
-  result.vertices.resize(n);
-  std::vector<std::uint64_t> next(result.first_of_rank.begin(), result.first_of_rank.end() - 1);
-  for (VertexId v : ordered) result.vertices[next[owner[v]]++] = v;
   return result;
 }
 

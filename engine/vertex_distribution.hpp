@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/column_order.hpp"
+#include "kernels/base/buffer.hpp"
 #include "partition/row_partition.hpp"
 
 namespace tessera {
@@ -13,7 +14,7 @@ namespace tessera {
 /// next x is a sequential pass), then, by id, those without a slot that are rows with elements, then those
 /// that are neither.
 struct VertexDistribution {
-  std::vector<VertexId> vertices;            ///< all vertices, rank after rank, each in local order
+  Buffer<VertexId> vertices;                 ///< all vertices, rank after rank, each in local order
   std::vector<std::uint64_t> first_of_rank;  ///< num_ranks + 1 positions in `vertices`
   std::vector<std::uint64_t> with_slot;      ///< of each rank's vertices, how many have a slot
   std::vector<std::uint64_t> connected;      ///< how many have a slot, or elements as a row

@@ -2,15 +2,16 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "kernels/base/buffer.hpp"
 #include "kernels/base/types.hpp"
 
 namespace tessera {
 
-/// Rows dealt to ranks. rows[r] lists the rows of rank r, ascending; every row has exactly one owner.
+/// Rows dealt to ranks: every row has exactly one owner.
 struct RowPartition {
-  std::vector<std::vector<VertexId>> rows;
+  int num_ranks = 1;
+  Buffer<std::uint32_t> owners;  ///< of each row
 };
 
 /// How even a partition is: largest share over mean share, 1 = perfect.

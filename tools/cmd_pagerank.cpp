@@ -93,7 +93,7 @@ int PageRankCommand::run(Session& session) {
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
     const auto backend = make_run_backend<S>(session);
-    std::vector<double> weights;
+    Buffer<double> weights;
     auto op = session.timed("pack", [&] {
       OperatorOptions how = operator_options(graph, session);
       weights = out_weights(graph, session.comm(), how.degrees.get());

@@ -93,7 +93,7 @@ template <class S>
 std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexId>& queries,
                                          Session& session) {
   const auto backend = make_run_backend<S>(session);
-  std::vector<double> weights;
+  Buffer<double> weights;
   auto op = session.timed("pack", [&] {
     const OperatorOptions how = operator_options(graph, session);
     weights = out_weights(graph, session.comm(), how.degrees.get());

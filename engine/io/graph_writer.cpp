@@ -68,7 +68,7 @@ void each_piece_of_edges(const Graph& graph, const AppendVertex& append_vertex, 
 }
 
 void check_no_isolated_vertices(const Graph& graph, const std::string& path, Communicator& comm) {
-  const std::vector<std::uint64_t> out = out_degrees(graph, comm);
+  const Buffer<std::uint64_t> out = out_degrees(graph, comm);
   std::uint64_t isolated = 0;
   for (std::uint64_t row = 0; row < graph.num_local_rows; ++row)
     isolated += graph.row_offsets[row] == graph.row_offsets[row + 1] && out[graph.first_row + row] == 0;

@@ -19,19 +19,59 @@ std::uint64_t ranking_key(double score) {
   return ~((bits & kSign) != 0 ? ~bits : bits | kSign);
 }
 
+namespace {
+
+/// Those of vertices first .. end-1, in their order, at `out`.
+void put_keys(std::span<const double> scores, std::uint64_t first, std::uint64_t end, RankedVertex* out) {
+  for (std::uint64_t v = first; v < end; ++v) {
+    require(std::isfinite(scores[v]), "a score is not finite");
+    *out++ = {ranking_key(scores[v]), static_cast<VertexId>(v)};
+  }
+}
+
+/// The best `count` move to the front; what is behind them goes.
+void keep_best(std::vector<RankedVertex>& order, std::uint64_t count) {
+  if (count >= order.size()) return;
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
+  order.resize(count);
+}
+
+constexpr std::uint64_t kLeastPart = 1 << 14;
+
+std::vector<RankedVertex> all_keys(std::span<const double> scores, std::uint64_t first, std::uint64_t count) {
+  std::vector<RankedVertex> order(count);
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kLeastPart), [&](const auto& range) {
+    put_keys(scores, first + range.begin(), first + range.end(), order.data() + range.begin());
+  });
+  return order;
+}
+
+/// The best `top` of each part: all of the best are among them, and few others.
+std::vector<RankedVertex> best_of_parts(std::span<const double> scores, std::uint64_t first,
+                                        std::uint64_t count, std::uint64_t top) {
+  const std::uint64_t part_size = std::max(16 * top, kLeastPart);
+  const std::uint64_t num_parts = ceil_div(count, part_size);
+  std::vector<std::vector<RankedVertex>> parts(num_parts);
+  tbb::parallel_for(std::uint64_t{0}, num_parts, [&](std::uint64_t i) {
+    const std::uint64_t begin = i * part_size, end = std::min(count, begin + part_size);
+    std::vector<RankedVertex> order(end - begin);
+    put_keys(scores, first + begin, first + end, order.data());
+    keep_best(order, top);
+    parts[i].assign(order.begin(), order.end());  // without the room of those that have gone
+  });
+  std::vector<RankedVertex> best;
+  for (const auto& part : parts) best.insert(best.end(), part.begin(), part.end());
+  return best;
+}
+
+}  // namespace
+
 std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id,
                                         std::uint64_t count, std::optional<std::uint64_t> top) {
-  std::vector<RankedVertex> order(count);
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, 1 << 14), [&](const auto& range) {
-    for (std::uint64_t i = range.begin(); i != range.end(); ++i) {
-      require(std::isfinite(scores[first_id + i]), "a score is not finite");
-      order[i] = {ranking_key(scores[first_id + i]), static_cast<VertexId>(first_id + i)};
-    }
-  });
-  if (top && *top < count) {
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(*top), order.end());
-    order.resize(*top);
-  }
+  const bool are_few = top && *top <= count / 64;
+  std::vector<RankedVertex> order =
+      are_few ? best_of_parts(scores, first_id, count, *top) : all_keys(scores, first_id, count);
+  if (top) keep_best(order, *top);
   tbb::parallel_sort(order.begin(), order.end());
   return order;
 }

@@ -67,7 +67,11 @@ class CpuBackend : public Backend<S> {
   }
 
   void clear_bytes(void* data, std::size_t num_bytes) override {
-    if (num_bytes != 0) std::memset(data, 0, num_bytes);
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    const std::size_t num_pieces = ceil_div(num_bytes, kPiece);
+#pragma omp parallel for schedule(static) if (num_pieces > 1)
+    for (std::size_t i = 0; i < num_pieces; ++i)
+      std::memset(static_cast<char*>(data) + i * kPiece, 0, std::min(kPiece, num_bytes - i * kPiece));
   }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {

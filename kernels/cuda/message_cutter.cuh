@@ -2,9 +2,12 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
+#include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_runs.cuh"
 #include "kernels/messages_build_input.hpp"
@@ -248,69 +251,88 @@ struct MessageCutter {
 /// Rows of a matrix in host memory, sent chunk after chunk.
 template <class Memory, class S>
 struct HostRowCutter {
-  explicit HostRowCutter(const MessagesBuildInput& input) : in_(input) {
-    for (const VertexId row : in_.rows) {
-      num_elements_ += length_of(row);
-      longest_row_ = std::max(longest_row_, length_of(row));
-    }
-    // About 22 bytes an element of a chunk, where the result has more than 2 for each of all elements.
-    constexpr std::uint64_t kChunks = 16, kLeast = std::uint64_t{1} << 20, kMost = std::uint64_t{1} << 24;
+  explicit HostRowCutter(const MessagesBuildInput& input)
+      : in_(input), starts_(input.rows.size() + 1), firsts_(input.rows.size()) {
+    find_starts();
+    // About 22 bytes an element of a chunk, where the result has more than 2 for each of all elements; and
+    // page-locked memory costs time.
+    constexpr std::uint64_t kChunks = 16, kLeast = std::uint64_t{1} << 20, kMost = std::uint64_t{1} << 22;
     chunk_elements_ =
-        in_.chunk_elements > 0 ? in_.chunk_elements : std::clamp(num_elements_ / kChunks, kLeast, kMost);
+        in_.chunk_elements > 0 ? in_.chunk_elements : std::clamp(num_elements() / kChunks, kLeast, kMost);
   }
 
   CutMessages<Memory, S> run() {
     const auto slots = Memory::template from_host<VertexId>(
         {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
     const bool weighted = in_.csr.values != nullptr;
-    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements_, longest_row_, weighted);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted);
     for (std::uint64_t first = 0; first < in_.rows.size();) {
-      std::uint64_t end = first, elements = 0;
-      while (end < in_.rows.size() &&
-             (end == first || elements + length_of(in_.rows[end]) <= chunk_elements_))
-        elements += length_of(in_.rows[end++]);
-      send(first, end, elements, cutter);
+      const std::uint64_t* const past =
+          std::upper_bound(starts_.begin() + first, starts_.end(), starts_[first] + chunk_elements_);
+      // One row at least, however long.
+      const std::uint64_t end = std::max<std::uint64_t>(first + 1, past - starts_.begin() - 1);
+      send(first, end, cutter);
       first = end;
     }
     return cutter.finish();
   }
 
  private:
-  std::uint64_t length_of(VertexId row) const {
-    return in_.csr.row_offsets[row + 1] - in_.csr.row_offsets[row];
+  static constexpr std::uint64_t kRowsAhead = 16;  // short rows lie anywhere: each waits for memory
+
+  std::uint64_t num_elements() const { return starts_[in_.rows.size()]; }
+
+  /// The only look at the offsets of all rows, which lie anywhere.
+  void find_starts() {
+    const auto num_rows = static_cast<std::int64_t>(in_.rows.size());
+    std::uint64_t longest = 0;
+#pragma omp parallel for schedule(static) reduction(max : longest)
+    for (std::int64_t i = 0; i < num_rows; ++i) {
+      const EdgeOffset* const offset = in_.csr.row_offsets + in_.rows[static_cast<std::size_t>(i)];
+      firsts_[i] = offset[0];
+      starts_[i + 1] = offset[1] - offset[0];
+      longest = std::max<std::uint64_t>(longest, starts_[i + 1]);
+    }
+    longest_row_ = longest;
+    starts_[0] = 0;
+    for (std::int64_t i = 0; i < num_rows; ++i) starts_[i + 1] += starts_[i];
   }
 
-  void send(std::uint64_t first, std::uint64_t end, std::uint64_t num_elements,
-            MessageCutter<Memory, S>& cutter) {
-    std::vector<std::uint64_t> starts{0};
-    for (std::uint64_t i = first; i < end; ++i) starts.push_back(starts.back() + length_of(in_.rows[i]));
+  void send(std::uint64_t first, std::uint64_t end, MessageCutter<Memory, S>& cutter) {
+    const std::uint64_t num_elements = starts_[end] - starts_[first];
     const bool weighted = in_.csr.values != nullptr;
     if (staged_cols_.size() < num_elements) {
-      staged_cols_ = typename Memory::template Staging<VertexId>(num_elements);
-      if (weighted) staged_values_ = typename Memory::template Staging<S>(num_elements);
+      const std::uint64_t size = std::max(num_elements, std::min(chunk_elements_, this->num_elements()));
+      staged_cols_ = typename Memory::template Staging<VertexId>(size);
+      if (weighted) staged_values_ = typename Memory::template Staging<S>(size);
     }
+    Buffer<std::uint64_t> starts(end - first + 1);
+    starts[end - first] = num_elements;
     VertexId* to_cols = staged_cols_.data();
     S* to_values = staged_values_.data();
 #pragma omp parallel for schedule(dynamic, 1024)
     for (std::uint64_t i = first; i < end; ++i) {
-      const EdgeOffset from = in_.csr.row_offsets[in_.rows[i]];
-      for (std::uint64_t k = 0, to = starts[i - first]; to + k < starts[i - first + 1]; ++k) {
-        to_cols[to + k] = in_.csr.col_indices[from + k];
-        if (weighted) to_values[to + k] = static_cast<S>(in_.csr.values[from + k]);
+      if (i + kRowsAhead < end) __builtin_prefetch(in_.csr.col_indices + firsts_[i + kRowsAhead]);
+      const std::uint64_t to = starts[i - first] = starts_[i] - starts_[first];
+      for (std::uint64_t k = 0; k < starts_[i + 1] - starts_[i]; ++k) {
+        to_cols[to + k] = in_.csr.col_indices[firsts_[i] + k];
+        if (weighted) to_values[to + k] = static_cast<S>(in_.csr.values[firsts_[i] + k]);
       }
     }
     BuildVector<Memory, VertexId> cols(num_elements);
     BuildVector<Memory, S> values(weighted ? num_elements : 0);
     Memory::upload(to_cols, cols.data(), num_elements * sizeof(VertexId));
     Memory::upload(to_values, values.data(), values.size() * sizeof(S));
-    RowChunk<Memory, S> chunk{first, Memory::template from_host<std::uint64_t>(starts), nullptr, cols.data(),
-                              weighted ? values.data() : nullptr};
+    RowChunk<Memory, S> chunk{first, Memory::template from_host<std::uint64_t>(std::as_const(starts).span()),
+                              nullptr, cols.data(), weighted ? values.data() : nullptr};
     chunk.from = chunk.starts.data();
     cutter.add(chunk, num_elements);
   }
 
   const MessagesBuildInput& in_;
-  std::uint64_t num_elements_ = 0, longest_row_ = 0, chunk_elements_ = 0;
+  Buffer<std::uint64_t> starts_;  // elements of the result's rows before each, and of all
+  Buffer<EdgeOffset> firsts_;     // where the rows begin in csr
+  std::uint64_t longest_row_ = 0, chunk_elements_ = 0;
   typename Memory::template Staging<VertexId> staged_cols_;
   typename Memory::template Staging<S> staged_values_;
 };

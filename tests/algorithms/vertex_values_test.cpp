@@ -48,10 +48,16 @@ void expect_refused(double out_weight, const char* message) {
   }
 }
 
+template <class S>
+std::vector<S> reciprocals_of(const std::vector<double>& out_weights) {
+  const Buffer<S> found = reciprocals<S>(out_weights, out_weights.size());
+  return {found.begin(), found.end()};
+}
+
 TEST(Reciprocals, LeaveRoomForScoresDownToEpsilon) {
   // The smallest normal numbers are 2^-126 and 2^-1022, epsilon 2^-23 and 2^-52.
-  EXPECT_EQ(reciprocals<float>(std::vector<double>{0, 0x1p103, 4}, 3), (std::vector{0.0, 0x1p-103, 0.25}));
-  EXPECT_EQ(reciprocals<double>(std::vector<double>{0, 0x1p970, 4}, 3), (std::vector{0.0, 0x1p-970, 0.25}));
+  EXPECT_EQ(reciprocals_of<float>({0, 0x1p103, 4}), (std::vector{0.0f, 0x1p-103f, 0.25f}));
+  EXPECT_EQ(reciprocals_of<double>({0, 0x1p970, 4}), (std::vector{0.0, 0x1p-970, 0.25}));
   expect_refused<float>(0x1.01p103, "use --precision f64 or scale the weights towards 1");
   expect_refused<float>(8e37, "add up to 8e+37, too far from 1 for scores in f32");
   expect_refused<double>(0x1.01p970, "f64; scale the weights towards 1");

@@ -107,7 +107,7 @@ Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
 
 Json measure_walks(const Graph& directed, Communicator& comm) {
   const Graph graph = symmetrised(directed, Duplicates::merge, comm);
-  const std::vector<double> weights = out_weights(graph, comm);
+  const Buffer<double> weights = out_weights(graph, comm);
   const auto backend = make_backend<S>("cuda");
   Json result = {{"edges", graph.num_edges}};
   result["one_query"] = walk_steps(graph, *backend, comm, weights, 1);

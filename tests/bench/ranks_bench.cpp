@@ -101,7 +101,7 @@ void measure(int scale, Communicator& comm) {
   const double made = seconds_since(start);
   const auto backend = make_backend<float>("cuda");
   if (comm.size() > 1) link_devices(*backend, comm);
-  const std::vector<double> weights = out_weights(graph, comm);
+  const Buffer<double> weights = out_weights(graph, comm);
   auto op = SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::tile_messages}, *backend, comm);
   const double packed = seconds_since(start) - made;
   Json line = {{"scale", scale},

@@ -148,7 +148,7 @@ void measure(const std::string& name, bool only_planned) {
   const auto comm = make_single_rank();
   const Graph graph = bench_graph(name, *comm);
   if (graph.num_edges > 0x7fffffff) throw std::runtime_error("cuSPARSE is measured with 32-bit offsets");
-  const std::vector<std::uint64_t> out = out_degrees(graph, *comm);
+  const Buffer<std::uint64_t> out = out_degrees(graph, *comm);
   std::vector<VertexId> order(graph.num_vertices);
   std::iota(order.begin(), order.end(), VertexId{0});
   std::vector<double> y32, y64;

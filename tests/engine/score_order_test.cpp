@@ -48,6 +48,22 @@ RC_GTEST_PROP(RankingOrder, IsAStableSortFromTheHighest, (const std::vector<unsi
   }
 }
 
+TEST(RankingOrder, FindsTheBestOfVerticesThatAreLookedAtInParts) {
+  std::vector<double> scores(100'001);
+  for (std::size_t v = 0; v < scores.size(); ++v)  // each score four times, here and there
+    scores[v] = static_cast<double>(v * 7919 % 25'000);
+  std::vector<VertexId> expected(scores.size() - 1);
+  std::iota(expected.begin(), expected.end(), VertexId{1});
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](VertexId a, VertexId b) { return scores[a] > scores[b]; });
+  for (const std::uint64_t top : {0, 1, 6, 1500}) {
+    const std::vector<VertexId> best(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(top));
+    EXPECT_EQ(ids_of(ranking_order(scores, 1, scores.size() - 1, top)), best) << top;
+  }
+  scores[77'777] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(ranking_order(scores, 0, scores.size(), 5), InternalError);
+}
+
 TEST(RankingOrder, RefusesWhatIsNotFinite) {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()})

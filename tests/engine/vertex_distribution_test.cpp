@@ -21,7 +21,7 @@ TEST_P(VertexDistributionRanks, GivesEveryVertexToOneRankInSlotOrder) {
 
   const VertexDistribution d = distribute_vertices(rows, order, GetParam());
 
-  std::vector<VertexId> all = d.vertices;
+  std::vector<VertexId> all(d.vertices.begin(), d.vertices.end());
   std::sort(all.begin(), all.end());
   std::vector<VertexId> expected(500);
   std::iota(expected.begin(), expected.end(), VertexId{0});

@@ -248,7 +248,7 @@ std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const 
   check(options.stop);
   const Buffer<S> scale = local_reciprocals(op, out_weights);
   std::vector<RwrResult> results(queries.size());
-  const std::size_t at_a_time = op.gains_from_blocks() ? options.batch_size : 1;
+  const std::size_t at_a_time = std::min(options.batch_size, op.most_vectors());
   for (std::size_t first = 0; first < queries.size(); first += at_a_time) {
     const std::size_t count = std::min(at_a_time, queries.size() - first);
     WalkBlock<S> block(op, scale, queries.subspan(first, count), options,

@@ -139,8 +139,8 @@ class SpmvOperator {
     return backend_->step_walks(*matrix_, update, x, before, walk,
                                 input_target(next_x, update.num_vectors()));
   }
-  /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
-  bool gains_from_blocks() const { return matrix_->gains_from_blocks(); }
+  /// With how many vectors at a time products are fastest, at most; the same on all ranks.
+  unsigned most_vectors() const { return matrix_->most_vectors(); }
   /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.
   unsigned block_width(unsigned num_vectors) const { return matrix_->block_width(num_vectors); }
   /// The same for what is left of a block that was `width` vectors wide: what is added up in fours stays so,

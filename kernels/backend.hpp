@@ -79,8 +79,9 @@ class Matrix {
   /// Finds room for products of so many vectors, as apply() does where this has not been called; no exchange
   /// may be under way.
   virtual void prepare(unsigned /*num_vectors*/) const {}
-  /// Whether a product with several vectors is faster than as many with one; the same on all ranks.
-  virtual bool gains_from_blocks() const { return true; }
+  /// With how many vectors at a time products are fastest, at most: 1 where blocks gain nothing; the same on
+  /// all ranks.
+  virtual unsigned most_vectors() const { return ~0u; }
   /// How many vectors, so many or some more, a block of them is best made of; the same on all ranks.
   virtual unsigned block_width(unsigned num_vectors) const { return num_vectors; }
   /// Whether products of one vector may end in an update (Backend::end_with_update), so that y is never

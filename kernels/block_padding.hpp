@@ -1,9 +1,13 @@
-// How wide blocks of vectors are made for products row by row on a GPU (kernels/cuda/cuda_spmv_csr_wide.cu),
-// which plans of time and memory have to know, too.
+// How wide blocks of vectors are made for products on a CPU, and row by row on a GPU
+// (kernels/cuda/cuda_spmv_csr_wide.cu), which plans of time and memory have to know, too.
 #pragma once
 #include "kernels/base/types.hpp"
 
 namespace tessera {
+
+/// Vectors that go through a matrix together on a CPU, at most: in f64 a column of so many is a line of
+/// memory. More take up to three times as long for each, as x fits caches less and less (docs/benchmarks.md).
+inline constexpr unsigned kMostHostVectors = 8;
 
 /// What a GPU reads at once for a thread, and a sector of its caches.
 inline constexpr unsigned kDeviceLoadBytes = 16, kDeviceSectorBytes = 32;

@@ -49,11 +49,11 @@ double device_packing_bytes(const DeviceWork& work, double packed, std::uint32_t
   return std::max(kMatrices * packed, sorting - packed) + kCellBytes * tiles * bins;
 }
 
-/// That go through a matrix together: a batch, padded for CSR on a GPU, but one by one where it has
-/// tile-messages.
+/// That go through a matrix together: of a batch as many as pay on a CPU; all, padded for CSR on a GPU, but
+/// one by one where it has tile-messages.
 std::uint64_t width_of_products(const MemoryShape& shape, std::uint64_t value_bytes,
                                 const SpmvPlan* on_device) {
-  if (on_device == nullptr) return shape.batch;
+  if (on_device == nullptr) return std::min(shape.batch, kMostHostVectors);
   if (on_device->kernel == KernelKind::tile_messages) return 1;
   return on_device->kernel == KernelKind::csr ? padded_vectors(shape.batch, value_bytes) : shape.batch;
 }

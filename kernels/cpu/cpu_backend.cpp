@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/base/error.hpp"
+#include "kernels/block_padding.hpp"
 #include "kernels/cpu/cpu_linear_ops.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
 #include "kernels/cpu/cpu_vector_ops.hpp"
@@ -26,6 +27,7 @@ class CpuMatrix : public Matrix<S> {
     require(y.size() >= storage_.num_rows * num_vectors, "y is shorter than the matrix is high");
     cpu::spmv(storage_.view(), x.data(), y.data(), num_vectors);
   }
+  unsigned most_vectors() const override { return kMostHostVectors; }
 
  private:
   Storage storage_;

@@ -15,6 +15,8 @@ void multiply(const CsrView<S>& a, const S* x, double* y, unsigned num_vectors) 
     if (num_vectors == 1) {
       y[row] = row_sum<kWeighted>(a.col_indices + begin, values, 1, width, x);
     } else {
+      if (row + 1 < a.num_rows)
+        ask_for_row(a.col_indices + begin + width, 1, a.row_offsets[row + 2] - begin - width, x, num_vectors);
       double* sums = y + row * num_vectors;
       for (unsigned q = 0; q < num_vectors; ++q) sums[q] = 0;
       add_row_sums_block<kWeighted>(a.col_indices + begin, values, 1, width, x, num_vectors, sums);

@@ -1,6 +1,8 @@
 // The tile-composite product on the CPU: tile after tile, so that a tile's part of x stays in each core's
 // L2 while it is worked on, and so that every row receives its tiles' sums in tile order. Inside a tile a
 // row occurs once, so threads never write the same y.
+#include <algorithm>
+
 #include "kernels/cpu/cpu_row_sum.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
 #include "kernels/cpu/cpu_threads.hpp"
@@ -68,10 +70,18 @@ void add_piece(const Piece<S, Offset>& p, double* y) {
 
 template <bool kWeighted, class S, class Offset>
 void add_piece_block(const Piece<S, Offset>& p, unsigned num_vectors, double* y) {
-  for (std::uint64_t r = 0; r < p.num_rows; ++r)
+  const std::uint64_t rows_ahead = ceil_div(kElementsAhead, std::max<std::uint64_t>(p.width, 1));
+  const auto ask_ahead = [&](std::uint64_t r) {
+    ask_for_row(p.offsets + r * p.row_step, p.stride, p.width, p.x, num_vectors);
+    ask_for(y + std::uint64_t{p.rows[r]} * num_vectors, num_vectors);
+  };
+  for (std::uint64_t r = 0; r < std::min(rows_ahead, p.num_rows); ++r) ask_ahead(r);
+  for (std::uint64_t r = 0; r < p.num_rows; ++r) {
+    if (r + rows_ahead < p.num_rows) ask_ahead(r + rows_ahead);
     add_row_sums_block<kWeighted>(p.offsets + r * p.row_step, p.values + (kWeighted ? r * p.row_step : 0),
                                   p.stride, p.width, p.x, num_vectors,
                                   y + std::uint64_t{p.rows[r]} * num_vectors);
+  }
 }
 
 template <bool kWeighted, class S, class Offset>

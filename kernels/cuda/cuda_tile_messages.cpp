@@ -129,7 +129,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
   }
 
   /// apply_each() moves every vector out of the block and its products into one.
-  bool gains_from_blocks() const override { return false; }
+  unsigned most_vectors() const override { return 1; }
   bool prepare_to_end_with_updates() const override {
     if (can_end_.has_value()) return *can_end_;
     can_end_ = false;

@@ -99,7 +99,7 @@ Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
   options.observer = clock.observer();
   random_walk_restart<S>(op, weights, queries, options);
   // Where walks go one by one, a step of all is one of each.
-  const bool together = op.gains_from_blocks();
+  const bool together = op.most_vectors() > 1;
   return {{"kernel", to_string(op.plan().kernel)},
           {"together", together},
           {"step_ms", clock.median(together ? 1.0 : static_cast<double>(num_queries))}};

@@ -51,7 +51,7 @@ class Random {
 
 const std::vector<std::uint64_t> kLengths = {0,  1,  2,  3,  4,  5,   6,   7,   8,   9,   10,  15,
                                              16, 17, 31, 33, 64, 255, 256, 257, 511, 512, 513, 1000};
-constexpr unsigned kNumVectors[] = {1, 2, 3, 8, 9, 17};
+constexpr unsigned kNumVectors[] = {1, 2, 3, 7, 8, 9, 13, 25};
 
 std::vector<std::uint64_t> bits(const std::vector<double>& values) {
   std::vector<std::uint64_t> result;

@@ -124,7 +124,7 @@ class LinkedMatrix : public Matrix<S> {
       if (const VertexId place = positions_[i / num_vectors]; place != kNoVertex)
         y[std::uint64_t{place} * num_vectors + i % num_vectors] = rows[i];
   }
-  bool gains_from_blocks() const override { return !mixes_rows_; }
+  unsigned most_vectors() const override { return mixes_rows_ ? 1 : ~0u; }
   unsigned block_width(unsigned num_vectors) const override {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }

@@ -153,7 +153,10 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   // Steps in one go have no y, but x twice, which is no more. HITS has a matrix's sums of columns beside each
   // vector, and at first what they are made of.
   const std::uint64_t of_hits = shape.num_matrices > 1 ? value_bytes : 0;
-  const std::uint64_t own_row = vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes + of_hits;
+  // Of a block, a vector that has ended goes to the host by itself.
+  const std::uint64_t of_results = width_of_products(shape, value_bytes, &plan) > 1 ? value_bytes : 0;
+  const std::uint64_t own_row =
+      vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes + of_hits + of_results;
   const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);

@@ -85,8 +85,8 @@ struct InOrder {
   Buffer<VertexId> query;
 };
 
-Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm,
-                const std::vector<double>& weights, std::size_t num_queries) {
+Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm, std::span<const double> weights,
+                std::size_t num_queries) {
   auto op =
       SpmvOperator<S>::in_edges(graph, {.num_vectors = static_cast<unsigned>(num_queries)}, backend, comm);
   std::vector<VertexId> queries;

@@ -118,18 +118,19 @@ struct Start {
   ScoreMasses masses;
 };
 
+/// jump_to: where the surfer jumps to, a sum of 1; empty: anywhere alike.
 template <class S>
 Start<S> start_of(const SpmvOperator<S>& op, std::span<const double> out_weights,
-                  const PageRankOptions& options, std::uint64_t num_stepped_rows) {
+                  std::span<const double> jump_to, const PageRankOptions& options,
+                  std::uint64_t num_stepped_rows) {
   const std::uint64_t n = op.num_rows();
-  const bool is_given = !options.start.empty();
-  if (!is_given && options.personalization.empty()) {
-    const S score = static_cast<S>(1.0 / static_cast<double>(n));
-    return {op.local_constant(score, num_stepped_rows), masses_of_even_start(score, out_weights)};
+  if (!options.start.empty()) {
+    const std::vector<double> start = normalized(options.start, n, "start");
+    return {op.to_local(start), masses_of_start<S>(start, out_weights)};
   }
-  const std::vector<double> start = is_given ? normalized(options.start, n, "start")
-                                             : normalized(options.personalization, n, "personalization");
-  return {op.to_local(start), masses_of_start<S>(start, out_weights)};
+  if (!jump_to.empty()) return {op.to_local(jump_to), masses_of_start<S>(jump_to, out_weights)};
+  const S score = static_cast<S>(1.0 / static_cast<double>(n));
+  return {op.local_constant(score, num_stepped_rows), masses_of_even_start(score, out_weights)};
 }
 
 /// Products and updates in turn, joined where the device can.
@@ -266,11 +267,11 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   check(options.stop);
   if (n == 0) return result;
   const Buffer<S> scale = local_reciprocals(op, out_weights);
-  const Buffer<S> jump = options.personalization.empty()
-                             ? Buffer<S>()
-                             : op.to_local(normalized(options.personalization, n, "personalization"));
+  std::vector<double> jump_to;
+  if (!options.personalization.empty()) jump_to = normalized(options.personalization, n, "personalization");
+  const Buffer<S> jump = jump_to.empty() ? Buffer<S>() : op.to_local(jump_to);
   UnconnectedRows<S> unconnected(op, options);
-  Start<S> start = start_of(op, out_weights, options, op.num_local_rows() - unconnected.count());
+  Start<S> start = start_of(op, out_weights, jump_to, options, op.num_local_rows() - unconnected.count());
   const RankRule rule{.damping = options.damping,
                       .dangling = options.dangling,
                       .jumps_anywhere = options.personalization.empty(),

@@ -11,7 +11,7 @@ namespace tessera {
 struct RwrOptions {
   double continue_probability = 0.9;     ///< the paper's c, which it calls the restart probability; in [0, 1)
   StopRule stop{.max_iterations = 200};  ///< 0.9^k is below the default tolerance at k = 138
-  unsigned batch_size = 32;  ///< vectors in the block at a time, at most: one where a device is faster so
+  unsigned batch_size = 32;  ///< vectors in the block at a time, at most: fewer where products are faster so
   IterationObserver observer;
 };
 

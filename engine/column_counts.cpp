@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/region_failure.hpp"
+#include "engine/column_sums.hpp"
 #include "partition/bucket_placement.hpp"
 
 namespace tessera {
@@ -16,30 +16,6 @@ namespace {
 
 /// Threads have counters of their own for so many columns, where each counts an element for each of them.
 constexpr std::uint64_t kMostOwnColumns = std::uint64_t{1} << 22;
-
-void count_in_own_tables(std::span<const VertexId> columns, Buffer<std::uint64_t>& counts) {
-  const std::uint64_t paying = columns.size() / (counts.size() + 1);
-  const auto parts = static_cast<int>(
-      std::clamp<std::uint64_t>(paying, 1, static_cast<std::uint64_t>(std::max(1, omp_get_max_threads()))));
-  std::vector<Buffer<std::uint32_t>> tables(parts);
-  RegionFailure failure;
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-  for (int part = 0; part < parts; ++part)
-    failure.guard([&] {
-      Buffer<std::uint32_t> own(counts.size());
-      std::fill(own.begin(), own.end(), 0);
-      const std::uint64_t first = columns.size() * part / parts, end = columns.size() * (part + 1) / parts;
-      for (const VertexId column : columns.subspan(first, end - first)) ++own[column];
-      tables[part] = std::move(own);
-    });
-  failure.rethrow();
-  const auto num_columns = static_cast<std::int64_t>(counts.size());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t c = 0; c < num_columns; ++c) {
-    counts[c] = tables[0][c];
-    for (int part = 1; part < parts; ++part) counts[c] += tables[part][c];
-  }
-}
 
 constexpr std::uint64_t kRangeBits = 16, kRangeColumns = std::uint64_t{1} << kRangeBits;
 constexpr std::uint64_t kBatch = std::uint64_t{1} << 26;
@@ -104,10 +80,15 @@ void count_by_ranges(std::span<const VertexId> columns, Buffer<std::uint64_t>& c
 
 Buffer<std::uint64_t> column_counts(std::span<const VertexId> columns, std::uint64_t num_columns) {
   Buffer<std::uint64_t> counts(num_columns);
-  if (num_columns <= kMostOwnColumns && columns.size() <= std::numeric_limits<std::uint32_t>::max())
-    count_in_own_tables(columns, counts);
-  else
+  if (num_columns > kMostOwnColumns || columns.size() > std::numeric_limits<std::uint32_t>::max()) {
     count_by_ranges(columns, counts);
+    return counts;
+  }
+  const auto small =
+      sums_by_column<std::uint32_t>(columns, num_columns, [](std::uint32_t& sum, std::uint64_t) { ++sum; });
+  const auto count = static_cast<std::int64_t>(num_columns);
+#pragma omp parallel for
+  for (std::int64_t c = 0; c < count; ++c) counts[c] = small[c];
   return counts;
 }
 

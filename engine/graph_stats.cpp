@@ -1,7 +1,6 @@
 // Degrees and facts about a graph's shape (graph_stats.hpp).
 #include "engine/graph_stats.hpp"
 
-#include <omp.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -10,40 +9,16 @@
 #include <limits>
 
 #include "engine/column_counts.hpp"
+#include "engine/column_sums.hpp"
 #include "engine/graph_builder.hpp"
-#include "engine/region_failure.hpp"
 #include "kernels/base/exact_sum.hpp"
 #include "partition/run_together.hpp"
 
 namespace tessera {
 namespace {
 
-/// One T a vertex: add(sum of the edge's source, edge) for every edge of this rank. Threads have sums of
-/// their own where there are enough edges to pay for them; T adds exactly, so the number does not matter.
-template <class T, class Add>
-Buffer<T> sum_by_source(const Graph& graph, Add add) {
-  const auto num_edges = static_cast<std::int64_t>(graph.col_indices.size());
-  const std::uint64_t paying = graph.col_indices.size() / (2 * graph.num_vertices + 1);
-  const int parts = static_cast<int>(
-      std::clamp<std::uint64_t>(paying, 1, static_cast<std::uint64_t>(std::max(1, omp_get_max_threads()))));
-  std::vector<Buffer<T>> sums(parts);
-  RegionFailure failure;
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-  for (int part = 0; part < parts; ++part)
-    failure.guard([&] {
-      Buffer<T> own(graph.num_vertices);
-      std::fill(own.begin(), own.end(), T{});  // its pages are found by all threads at once
-      const std::int64_t first = num_edges * part / parts, end = num_edges * (part + 1) / parts;
-      for (std::int64_t e = first; e < end; ++e) add(own[graph.col_indices[e]], e);
-      sums[part] = std::move(own);
-    });
-  failure.rethrow();
-  const auto num_vertices = static_cast<std::int64_t>(graph.num_vertices);
-#pragma omp parallel for
-  for (std::int64_t v = 0; v < num_vertices; ++v)
-    for (int part = 1; part < parts; ++part) sums[0][v] += sums[part][v];
-  return std::move(sums[0]);
-}
+/// The source of every edge of this rank.
+std::span<const VertexId> columns_of(const Graph& graph) { return graph.col_indices.span(); }
 
 /// to_value(number) of each, by all threads.
 template <class To, class From, class ToValue>
@@ -59,7 +34,7 @@ Buffer<To> converted(const Buffer<From>& numbers) {
   return mapped<To>(numbers, [](const From& number) { return static_cast<To>(number); });
 }
 
-/// The larger one, where sum_by_source adds.
+/// The larger one, where sums_by_column adds.
 struct Largest {
   double value = 0;
   Largest& operator+=(const Largest& other) {
@@ -73,9 +48,10 @@ struct Largest {
 Buffer<double> units_of_sources(const Graph& graph, Communicator& comm) {
   Buffer<double> units;
   run_together(comm, [&] {
-    const auto largest = sum_by_source<Largest>(graph, [&](Largest& most, std::int64_t e) {
-      most.value = std::max(most.value, std::abs(graph.weights[e]));
-    });
+    const auto largest =
+        sums_by_column<Largest>(columns_of(graph), graph.num_vertices, [&](Largest& most, std::uint64_t e) {
+          most.value = std::max(most.value, std::abs(graph.weights[e]));
+        });
     units = mapped<double>(largest, [](const Largest& most) { return most.value; });
   });
   comm.all_max(units.span());
@@ -156,8 +132,7 @@ Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
 
 Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
   Buffer<std::uint64_t> degrees;
-  run_together(comm,
-               [&] { degrees = column_counts(std::as_const(graph.col_indices).span(), graph.num_vertices); });
+  run_together(comm, [&] { degrees = column_counts(columns_of(graph), graph.num_vertices); });
   comm.all_sum(degrees.span());
   return degrees;
 }
@@ -175,9 +150,10 @@ Buffer<double> out_weights(const Graph& graph, Communicator& comm, const GraphDe
   const ExactScale scale(1);
   Buffer<WideExactSum> sums;
   run_together(comm, [&] {
-    sums = sum_by_source<WideExactSum>(graph, [&](WideExactSum& sum, std::int64_t e) {
-      scale.add(graph.weights[e] * units[graph.col_indices[e]], sum);
-    });
+    sums = sums_by_column<WideExactSum>(columns_of(graph), graph.num_vertices,
+                                        [&](WideExactSum& sum, std::uint64_t e) {
+                                          scale.add(graph.weights[e] * units[graph.col_indices[e]], sum);
+                                        });
   });
   static_assert(sizeof(WideExactSum) == WideExactSum::kFolds * sizeof(std::int64_t));
   comm.all_sum(std::span(sums.empty() ? nullptr : sums[0].limbs, sums.size() * WideExactSum::kFolds));

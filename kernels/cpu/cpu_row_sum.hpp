@@ -5,6 +5,7 @@
 // their offsets in lines that are already in L1, and eight accumulators stay in registers.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/tile_composite_view.hpp"
 
@@ -60,6 +61,36 @@ inline double short_row_sum(const Offset* offsets, const S* values, std::uint64_
   for (unsigned j = 0; j < kWidth; ++j)
     lanes[j] = product<kWeighted>(values, j * stride, x[offsets[j * stride]]);
   return add_lanes(lanes);
+}
+
+/// work(width) with the width as a constant, where it is 1 to kSumLanes - 1: whether it is.
+template <class Work>
+inline bool with_short_width(std::uint64_t width, const Work& work) {
+  switch (width) {
+    case 1:
+      work(std::integral_constant<unsigned, 1>());
+      return true;
+    case 2:
+      work(std::integral_constant<unsigned, 2>());
+      return true;
+    case 3:
+      work(std::integral_constant<unsigned, 3>());
+      return true;
+    case 4:
+      work(std::integral_constant<unsigned, 4>());
+      return true;
+    case 5:
+      work(std::integral_constant<unsigned, 5>());
+      return true;
+    case 6:
+      work(std::integral_constant<unsigned, 6>());
+      return true;
+    case 7:
+      work(std::integral_constant<unsigned, 7>());
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Several vectors at once: x holds `num_vectors` adjacent numbers a column, of which the first kCount are
@@ -136,31 +167,10 @@ inline void add_row_sums(const Offset* offsets, const S* values, std::uint64_t s
     const std::uint64_t count = width - k < kSumChunk ? width - k : kSumChunk;
     const Offset* const from = offsets + k * stride;
     const S* const of = kWeighted ? values + k * stride : nullptr;
-    switch (count) {
-      case 1:
-        add_short_sums<kCount, 1, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 2:
-        add_short_sums<kCount, 2, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 3:
-        add_short_sums<kCount, 3, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 4:
-        add_short_sums<kCount, 4, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 5:
-        add_short_sums<kCount, 5, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 6:
-        add_short_sums<kCount, 6, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      case 7:
-        add_short_sums<kCount, 7, kWeighted>(from, of, stride, x, num_vectors, sums);
-        break;
-      default:
-        add_chunk_sums<kCount, kWeighted>(from, of, stride, count, x, num_vectors, sums);
-    }
+    const bool is_short = with_short_width(count, [&](auto width_of_row) {
+      add_short_sums<kCount, width_of_row, kWeighted>(from, of, stride, x, num_vectors, sums);
+    });
+    if (!is_short) add_chunk_sums<kCount, kWeighted>(from, of, stride, count, x, num_vectors, sums);
   }
   for (unsigned q = 0; q < kCount; ++q) y[q] += sums[q];
 }

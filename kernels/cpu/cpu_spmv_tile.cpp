@@ -45,24 +45,7 @@ void short_rows(const Piece<S, Offset>& p, double* y) {
 
 template <bool kWeighted, class S, class Offset>
 void add_piece(const Piece<S, Offset>& p, double* y) {
-  switch (p.width) {
-    case 1:
-      return short_rows<1, kWeighted>(p, y);
-    case 2:
-      return short_rows<2, kWeighted>(p, y);
-    case 3:
-      return short_rows<3, kWeighted>(p, y);
-    case 4:
-      return short_rows<4, kWeighted>(p, y);
-    case 5:
-      return short_rows<5, kWeighted>(p, y);
-    case 6:
-      return short_rows<6, kWeighted>(p, y);
-    case 7:
-      return short_rows<7, kWeighted>(p, y);
-    default:
-      break;
-  }
+  if (with_short_width(p.width, [&](auto width) { short_rows<width, kWeighted>(p, y); })) return;
   for (std::uint64_t r = 0; r < p.num_rows; ++r)
     y[p.rows[r]] += row_sum<kWeighted>(p.offsets + r * p.row_step,
                                        p.values + (kWeighted ? r * p.row_step : 0), p.stride, p.width, p.x);

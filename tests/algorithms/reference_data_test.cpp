@@ -129,7 +129,7 @@ class ReferenceData : public testing::TestWithParam<ReferenceCase> {
   /// Checks of memory would take minutes there, and see no more than on smaller ones.
   void SetUp() override {
 #ifdef __SANITIZE_ADDRESS__
-    constexpr std::uintmax_t kMostBytes = 1 << 20;
+    constexpr std::uintmax_t kMostBytes = 1 << 18;
     if (std::filesystem::file_size(reference_.options.path) > kMostBytes)
       GTEST_SKIP() << "graphs this large are left to the optimised tests";
 #endif

@@ -4,12 +4,10 @@ file(GLOB tool_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.py)
 foreach(file ${tool_tests})
   get_filename_component(stem ${file} NAME_WE)
   add_test(NAME tools.${stem} COMMAND ${Python3_EXECUTABLE} -B ${file})
-  set_tests_properties(tools.${stem} PROPERTIES LABELS tools TIMEOUT 300
+  set_tests_properties(tools.${stem} PROPERTIES LABELS tools TIMEOUT 600
     SKIP_REGULAR_EXPRESSION "mpirun is not there: nothing was tested"
     ENVIRONMENT "TESSERA=$<TARGET_FILE:tessera>;TESSERA_REFERENCE_DATA=${TESSERA_REFERENCE_DATA}")
 endforeach()
-# It measures, for 13 s a run under a sanitizer where nothing else runs, and programs may run for 20.
-set_tests_properties(tools.tune_test PROPERTIES RUN_SERIAL ON)
 
 # Parts of the program that need no whole run.
 set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "algorithms/vertex_values.hpp"
+#include "algorithms/walk_acceleration.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
 
-/// Scores lie in [0, 1], changes and their squares below 4.
-const ExactScale kWalkScale(4.0);
+/// Changes and their squares are below: of accelerated steps by WalkAcceleration::kMostChange.
+const ExactScale kWalkScale(256.0);
+static_assert(WalkAcceleration::kMostChange * WalkAcceleration::kMostChange < 256);
 
 /// Roundings of a score in its update: of f32 scores when they are stored. In f64 of the product with the
 /// probability and of the sum with the restart; two more of the out-weights, which are sums.
@@ -28,7 +30,8 @@ class WalkBlock {
             const RwrOptions& options, std::span<RwrResult> results)
       : op_(op), scale_(scale), options_(options), results_(results) {
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      walks_.push_back({q, StopTest(options.stop, precision_of<S>(), options.continue_probability)});
+      walks_.push_back({q, StopTest(options.stop, precision_of<S>(), options.continue_probability),
+                        WalkAcceleration(options.continue_probability, unit_roundoff(precision_of<S>()))});
       restart_rows_.push_back(op.local_index(queries[q]));
     }
     const auto is_unconnected = [&](VertexId row) {
@@ -61,6 +64,8 @@ class WalkBlock {
   struct Walk {
     std::size_t query;
     StopTest stop;
+    WalkAcceleration acceleration;
+    double weight = 1;  // of the step that was made last
   };
 
   unsigned num_vectors() const { return width_; }
@@ -112,6 +117,11 @@ class WalkBlock {
     return {c, 1 - c, rows_on_backend_, scale_, kWalkScale, options_.stop.norm == Norm::l2};
   }
   PendingSums update();
+  PendingSums accelerated_update();
+  bool accelerates() const {
+    return std::any_of(walks_.begin(), walks_.end(),
+                       [](const Walk& walk) { return walk.acceleration.is_on(); });
+  }
   bool step();
   void finish(unsigned q);
   void keep_only(const std::vector<unsigned>& kept);
@@ -125,6 +135,7 @@ class WalkBlock {
   std::vector<VertexId> restart_rows_;  // of all vectors
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_, next_x_;
+  Buffer<S> before_;  // where the step that was made last began, once steps are accelerated
   Buffer<double> y_;
   Buffer<VertexId> rows_on_backend_;  // restart_rows_
   bool joined_ = false;               // products end in updates
@@ -148,10 +159,29 @@ PendingSums WalkBlock<S>::update() {
   return op_.backend().walk_update(rule, y_, op_.row_places(), walk_, op_.input_target(x_, num_vectors()));
 }
 
+/// As update(), but the walks go on from where their weights say.
+template <class S>
+PendingSums WalkBlock<S>::accelerated_update() {
+  if (before_.empty()) {
+    before_ = op_.backend().template allocate<S>(walk_.size());
+    op_.backend().clear(before_);  // rows that no step writes are 0 there, too
+  }
+  std::vector<double> weights(width_, 1.0);
+  for (unsigned q = 0; q < walks_.size(); ++q)
+    weights[q] = walks_[q].weight = walks_[q].acceleration.weight();
+  if (!in_one_go_) op_.backend().copy(walk_, spare_);  // else the step leaves there where it began
+  PendingSums sums = update();
+  op_.backend().extrapolate(weights, walk_, scale_, before_, op_.input_target(x_, width_));
+  walk_.swap(before_);
+  before_.swap(spare_);
+  return sums;
+}
+
 template <class S>
 bool WalkBlock<S>::step() {
   const bool ahead = op_.works_ahead();
-  PendingSums pending = update();
+  for (Walk& walk : walks_) walk.weight = 1;
+  PendingSums pending = accelerates() ? accelerated_update() : update();
   if (ahead) start_next_product();  // in vain where a walk ends
   std::vector<VectorSums> sums = pending.take();
   reduce_over_ranks(sums, op_.comm());
@@ -163,6 +193,7 @@ bool WalkBlock<S>::step() {
     StepChange change = change_of(options_.stop.norm, sums[q], kWalkScale);
     change.magnitude = 1;
     (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
+    if (options_.accelerate && options_.stop.fixed_iterations == 0) walks_[q].acceleration.take(change.l1);
     progress.iteration = report.iterations;
     progress.residual = std::max(progress.residual, report.residual);
   }
@@ -189,10 +220,16 @@ bool WalkBlock<S>::step() {
 template <class S>
 void WalkBlock<S>::finish(unsigned q) {
   RwrResult& result = results_[walks_[q].query];
-  result.scores = op_.to_original(walk_, num_vectors(), q);
-  result.error_bound =
-      bound_of_error(options_.continue_probability, result.report.residual_l1,
-                     update_roundings(precision_of<S>()), op_.product_roundings(width_), precision_of<S>());
+  const double c = options_.continue_probability;
+  // What an accelerated step came to is not known: there, scores are those that it began with, whose distance
+  // is that of a step that changes 1 / c as much.
+  const bool is_accelerated = walks_[q].weight != 1;
+  result.scores = op_.to_original(is_accelerated ? before_ : walk_, num_vectors(), q);
+  if (is_accelerated)
+    for (double& score : result.scores) score = std::max(0.0, score);  // nearer to what is never below
+  const double change = result.report.residual_l1 / (is_accelerated ? c : 1);
+  result.error_bound = bound_of_error(c, change, update_roundings(precision_of<S>()),
+                                      op_.product_roundings(width_), precision_of<S>());
 }
 
 template <class S>
@@ -201,9 +238,14 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   const unsigned k = op_.block_width(static_cast<unsigned>(kept.size()), width_);
   std::vector<unsigned> vectors = kept;
   vectors.resize(k, kept.front());
-  spare_.truncate(num_rows_ * k);
-  op_.backend().select_vectors(walk_, num_vectors(), vectors, spare_);
-  walk_.swap(spare_);
+  const auto select = [&](Buffer<S>& block) {
+    if (block.empty()) return;
+    spare_.truncate(num_rows_ * k);
+    op_.backend().select_vectors(block, num_vectors(), vectors, spare_);
+    block.swap(spare_);
+  };
+  select(walk_);
+  select(before_);
   spare_.truncate(num_rows_ * k);
   y_.truncate(num_products_ * k);
   x_.truncate(num_slots_ * k);

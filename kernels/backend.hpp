@@ -199,6 +199,8 @@ class Backend {
     clear_bytes(vector.data(), vector.size_bytes());
   }
   virtual void clear_bytes(void* data, std::size_t num_bytes) = 0;  ///< to 0
+  /// from and to have the same size, and no number in common.
+  virtual void copy(const Buffer<S>& from, Buffer<S>& to) = 0;
   /// vector[i] * scale[i] goes to place i of the target; without scale (null) the factor is 1.
   virtual void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                           const InputTarget<S>& target) = 0;
@@ -231,6 +233,10 @@ class Backend {
   /// the one after it.
   virtual PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
                                  const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next);
+  /// Vector q of `before` goes weights[q] times as far as `walk` is from it (kernels/extrapolation.hpp), and
+  /// what comes out is the next input, times `scale`, which may be empty; `next` as in rank_update.
+  virtual void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
+                           Buffer<S>& before, const InputTarget<S>& next) = 0;
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
   /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
   /// sums. The bits are those of apply() and the update by itself.

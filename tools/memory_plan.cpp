@@ -67,7 +67,7 @@ std::uint64_t vectors_together(const MemoryShape& shape, std::uint64_t value_byt
 std::uint64_t vector_bytes(std::uint64_t num_vertices, std::uint64_t num_ranks, std::uint64_t value_bytes,
                            std::uint64_t vectors, const MemoryShape& shape) {
   const std::uint64_t whole_block = vectors * value_bytes * (num_ranks > 1 ? 2 : 1);
-  const std::uint64_t own_block = vectors * (3 * value_bytes + sizeof(double));
+  const std::uint64_t own_block = vectors * ((shape.accelerates ? 4 : 3) * value_bytes + sizeof(double));
   const std::uint64_t a_vertex = kBytesAVertex * (shape.is_block ? 2 : 1) +
                                  shape.num_matrices * kBytesAVertexAndMatrix + whole_block +
                                  checked_mul(shape.num_results, sizeof(double));
@@ -155,8 +155,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   const std::uint64_t of_hits = shape.num_matrices > 1 ? value_bytes : 0;
   // Of a block, a vector that has ended goes to the host by itself.
   const std::uint64_t of_results = width_of_products(shape, value_bytes, &plan) > 1 ? value_bytes : 0;
-  const std::uint64_t own_row =
-      vectors * (sizeof(double) + 2 * value_bytes) + 2 * value_bytes + of_hits + of_results;
+  const std::uint64_t own_row = vectors * (sizeof(double) + (shape.accelerates ? 3 : 2) * value_bytes) +
+                                2 * value_bytes + of_hits + of_results;
   const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);

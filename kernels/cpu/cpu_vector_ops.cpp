@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/cpu_exact_sum.hpp"
 #include "kernels/cpu/cpu_threads.hpp"
+#include "kernels/extrapolation.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -96,6 +97,21 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 }
 
 template <class S>
+void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows) {
+  const std::size_t k = weights.size();
+#pragma omp parallel for schedule(static) if (pays_threads(num_rows * k))
+  for (std::uint64_t i = 0; i < num_rows; ++i)
+    for (std::size_t q = 0; q < k; ++q)
+      before[i * k + q] = extrapolated(weights[q], walk[i * k + q], before[i * k + q]);
+}
+
+template <class S>
+void copy(const S* from, S* to, std::uint64_t size) {
+#pragma omp parallel for schedule(static) if (pays_threads(size))
+  for (std::uint64_t i = 0; i < size; ++i) to[i] = from[i];
+}
+
+template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
                        bool are_masses, const ExactScale& bound, bool squares, S* score,
                        std::uint64_t num_rows) {
@@ -167,6 +183,8 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
 #define TESSERA_INSTANTIATE(S)                                                                           \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);            \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);        \
+  template void extrapolate(std::span<const double>, const S*, S*, std::uint64_t);                       \
+  template void copy(const S*, S*, std::uint64_t);                                                       \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,            \
                                   const ExactScale&, bool, S*, std::uint64_t);                           \
   template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>, \

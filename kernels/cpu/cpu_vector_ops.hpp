@@ -18,6 +18,12 @@ template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
+/// `before` becomes what Backend::extrapolate says of num_rows rows of weights.size() numbers.
+template <class S>
+void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows);
+template <class S>
+void copy(const S* from, S* to, std::uint64_t size);
+
 /// jump may be null, and scale: then no row is dangling. are_masses: see RowScale.
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,

@@ -133,6 +133,11 @@ class CudaBackend : public Backend<S> {
   void clear_bytes(void* data, std::size_t num_bytes) override {
     if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemsetAsync(data, 0, num_bytes));
   }
+  void copy(const Buffer<S>& from, Buffer<S>& to) override {
+    require(from.size() == to.size(), "vectors of one size");
+    if (!from.empty())
+      TESSERA_CUDA_CALL(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyDeviceToDevice));
+  }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
@@ -188,6 +193,13 @@ class CudaBackend : public Backend<S> {
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });
+  }
+  void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
+                   Buffer<S>& before, const InputTarget<S>& next) override {
+    require(walk.size() == before.size(), "blocks of one size");
+    cuda::extrapolate(weights, walk.data(), before.data(), walk.size() / weights.size(),
+                      scale.empty() ? nullptr : scale.data(), next.count == 0 ? nullptr : next.out->data(),
+                      data_or_null(next.slots), next.count);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     PendingSums pending = send_sums(1, [&](const cuda::SumsOutbox& box) {

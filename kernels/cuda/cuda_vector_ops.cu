@@ -1,5 +1,8 @@
 #include "kernels/cuda/cuda_vector_ops.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.cuh"
 #include "kernels/cuda/device_array.hpp"
@@ -24,6 +27,22 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
   select_kernel<<<num_blocks(size), kThreads>>>(block, num_vectors, which.data(),
                                                 static_cast<unsigned>(kept.size()), size, out);
   TESSERA_CUDA_CALL(cudaGetLastError());
+}
+
+template <class S>
+void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows,
+                 const S* scale, S* out, const VertexId* slots, std::uint64_t num_out) {
+  if (num_rows == 0) return;
+  const auto num_vectors = static_cast<unsigned>(weights.size());
+  for (unsigned first = 0; first < num_vectors; first += kWeightsALaunch) {
+    ExtrapolationWeights some = {};
+    const unsigned count = std::min(kWeightsALaunch, num_vectors - first);
+    std::copy_n(weights.begin() + first, count, some.of);
+    const auto log_lanes = static_cast<unsigned>(std::bit_width(count - 1));
+    extrapolate_kernel<<<num_blocks(num_rows << log_lanes), kThreads>>>(
+        some, first, count, num_vectors, log_lanes, walk, before, num_rows, scale, out, slots, num_out);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  }
 }
 
 namespace {
@@ -72,6 +91,8 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
 #define TESSERA_INSTANTIATE(S)                                                                              \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*, cudaStream_t); \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);           \
+  template void extrapolate(std::span<const double>, const S*, S*, std::uint64_t, const S*, S*,             \
+                            const VertexId*, std::uint64_t);                                                \
   template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool,              \
                             const SumsOutbox&);                                                             \
   template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,                 \

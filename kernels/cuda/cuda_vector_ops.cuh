@@ -7,6 +7,7 @@
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/rank_chain.cuh"
 #include "kernels/cuda/row_update.cuh"
+#include "kernels/extrapolation.hpp"
 
 namespace tessera::cuda {
 
@@ -61,6 +62,32 @@ __global__ void __launch_bounds__(kThreads)
                   std::uint64_t size, S* out) {
   for (std::uint64_t i = first_index(); i < size; i += index_step())
     out[i] = block[i / num_kept * num_vectors + kept[i % num_kept]];
+}
+
+/// Of vectors that a launch takes, in its arguments: the host need not wait for anything to bring them.
+inline constexpr unsigned kWeightsALaunch = 64;
+struct ExtrapolationWeights {
+  double of[kWeightsALaunch];
+};
+
+/// 2^log_lanes threads have a row, a vector each: those from `first` on of num_vectors.
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    extrapolate_kernel(ExtrapolationWeights weights, unsigned first, unsigned count, unsigned num_vectors,
+                       unsigned log_lanes, const S* walk, S* before, std::uint64_t num_rows, const S* scale,
+                       S* out, const VertexId* slots, std::uint64_t num_out) {
+  const unsigned q = threadIdx.x & ((1u << log_lanes) - 1);
+  if (q >= count) return;
+  const double weight = weights.of[q];
+  const std::uint64_t rows_of_all = std::uint64_t{gridDim.x} * kThreads >> log_lanes;
+  for (std::uint64_t row = first_index() >> log_lanes; row < num_rows; row += rows_of_all) {
+    const std::uint64_t at = row * num_vectors + first + q;
+    const S value = extrapolated(weight, walk[at], before[at]);
+    before[at] = value;
+    if (row >= num_out) continue;
+    const std::uint64_t target = slots == nullptr ? row : slots[row];
+    out[target * num_vectors + first + q] = scale == nullptr ? value : value * scale[row];
+  }
 }
 
 /// A thread takes kRankRows rows at a time, so that enough loads are under way; one where there are so few

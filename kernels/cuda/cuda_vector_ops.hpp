@@ -70,6 +70,11 @@ struct WalkVectors {
   std::uint64_t num_out = 0;
 };
 
+/// Backend::extrapolate; out, scale, slots and num_out as in RankVectors. `weights` is host memory.
+template <class S>
+void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows,
+                 const S* scale, S* out, const VertexId* slots, std::uint64_t num_out);
+
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
 
 template <class S>

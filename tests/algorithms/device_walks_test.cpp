@@ -9,6 +9,7 @@
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/linked_gpus.hpp"
+#include "tests/support/ring_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
 
@@ -86,6 +87,30 @@ TEST(DeviceWalks, OfALargerGraphAreThoseOfTheCpu) {
   EXPECT_EQ(walked<float>(usable_backends().back(), graph, options), found);
   options.batch_size = 16;
   EXPECT_EQ(walked<float>("cpu", graph, options), walked<float>(usable_backends().back(), graph, options));
+}
+
+/// One by one, where a step is two kernels, and where it is one.
+TEST(DeviceWalks, AcceleratedOnesHaveTheBitsOfTheCpu) {
+  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  const std::string device = usable_backends().back();
+  for (const auto& [n, reach] : {std::pair(4000, 2), std::pair(60000, 40)}) {
+    const Graph graph = ring_graph(n, n - 500, reach);
+    for (const unsigned batch_size : {1u, 7u, 16u, 25u}) {
+      RwrOptions options;
+      options.batch_size = batch_size;
+      options.stop.tolerance = 1e-5;
+      const Walked found = walked<float>(device, graph, options),
+                   expected = walked<float>("cpu", graph, options);
+      if (batch_size <= 16)
+        EXPECT_EQ(found, expected) << n << ' ' << batch_size;
+      else
+        expect_nearly(found, expected);
+      EXPECT_LT(std::get<2>(found.front()), 60);  // plain steps are 110
+      if (n < 10000)
+        EXPECT_EQ(walked<double>("cpu", graph, options), walked<double>(device, graph, options))
+            << batch_size;
+    }
+  }
 }
 
 /// However many go together, if they are more than 16, and whoever ends before.

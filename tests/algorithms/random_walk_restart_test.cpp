@@ -4,6 +4,7 @@
 
 #include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
+#include "tests/support/ring_graph.hpp"
 
 namespace tessera::test {
 namespace {
@@ -106,11 +107,123 @@ TEST(RandomWalkRestart, StayingAtHomeIsOneStep) {
 TEST(RandomWalkRestart, RoundingThatKeepsUpALongWalkIsNoticed) {
   const Graph graph = graph_of({2, {{0, 1}, {1, 0}}}, false);
   RwrOptions options = options_with(0.99, until(1e-6));
+  EXPECT_TRUE(run_walks<float>(graph, {0}, options)[0].report.converged);
+  options.accelerate = false;
   const auto results = run_walks<float>(graph, {0}, options);
   EXPECT_TRUE(results[0].report.stagnated);
   EXPECT_LT(results[0].report.iterations, 2000);
   options.stop.tolerance = results[0].report.reachable_tolerance;
   EXPECT_TRUE(run_walks<float>(graph, {0}, options)[0].report.converged);
+}
+
+/// Links as the oracle has them.
+OracleGraph oracle_of(const Graph& graph) {
+  OracleGraph oracle{graph.num_vertices, {}};
+  for (std::size_t v = 0; v < graph.num_vertices; ++v)
+    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e)
+      oracle.edges.push_back({graph.col_indices[e], v});
+  return oracle;
+}
+
+TEST(RandomWalkRestart, SlowWalksTakeLessThanHalfOfTheStepsToTheSameTolerance) {
+  const Graph graph = ring_graph(300, 250, 2);
+  const OracleGraph oracle = oracle_of(graph);
+  RwrOptions options = options_with(0.95, until(1e-10));
+  const std::vector<VertexId> queries{0, 270, 100};
+  const auto fast = run_walks(graph, queries, options);
+  options.accelerate = false;
+  const auto plain = run_walks(graph, queries, options);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const auto exact = oracle_walk(oracle, 0.95, queries[q]);
+    for (const auto* results : {&fast, &plain}) {
+      const RwrResult& result = (*results)[q];
+      EXPECT_TRUE(result.report.converged);
+      EXPECT_LE(result.report.residual, 1e-10);
+      EXPECT_LE(l1_distance(result.scores, exact), result.error_bound);
+      EXPECT_LE(result.error_bound, 2.1e-9);  // 1e-10 / (1 - c), and rounding
+      EXPECT_GE(*std::min_element(result.scores.begin(), result.scores.end()), 0);
+    }
+    EXPECT_LE(fast[q].report.iterations, queries[q] == 270 ? 2 : plain[q].report.iterations / 2);
+  }
+}
+
+TEST(RandomWalkRestart, AcceleratedWalksHaveTheSameBitsForAnyBatchRanksAndKernel) {
+  // Some fast, some slow.
+  OracleGraph oracle = oracle_of(ring_graph(400, 250, 1));
+  for (const OracleEdge& e : random_oracle_graph(3, 150, 1500, false, true).edges)
+    oracle.edges.push_back({e.source + 250, e.target + 250});
+  const Graph graph = graph_of(oracle, false);
+  std::vector<VertexId> queries;
+  for (VertexId v = 0; v < 400; v += 19) queries.push_back(v);
+  const auto check = [&]<class S>(S, double tolerance) {
+    const auto alone = run_walks<S>(graph, queries, options_with(0.9, until(tolerance), 1));
+    const auto [fewest, most] = std::minmax_element(alone.begin(), alone.end(), [](auto& a, auto& b) {
+      return a.report.iterations < b.report.iterations;
+    });
+    EXPECT_LT(fewest->report.iterations, most->report.iterations);
+    for (const unsigned batch_size : {4u, 32u})
+      for (const int ranks : {1, 3}) {
+        const auto together =
+            run_walks<S>(graph, queries, options_with(0.9, until(tolerance), batch_size), {.ranks = ranks});
+        for (std::size_t q = 0; q < queries.size(); ++q) {
+          EXPECT_EQ(together[q].scores, alone[q].scores) << batch_size << ' ' << q;
+          EXPECT_EQ(together[q].report.residual_history, alone[q].report.residual_history);
+          EXPECT_EQ(together[q].error_bound, alone[q].error_bound);
+        }
+      }
+  };
+  check(0.0F, 1e-6);
+  check(0.0, 1e-11);
+}
+
+TEST(RandomWalkRestart, TightTolerancesAreMetAsByPlainSteps) {
+  // In f32 accelerated steps end where rounding is felt.
+  const Graph graph = ring_graph(300, 250, 2);
+  for (const double tolerance : {1e-7, 6e-8}) {
+    RwrOptions options = options_with(0.9, until(tolerance));
+    const auto fast = run_walks<float>(graph, {7}, options);
+    options.accelerate = false;
+    const auto plain = run_walks<float>(graph, {7}, options);
+    EXPECT_EQ(fast[0].report.converged, plain[0].report.converged) << tolerance;
+    EXPECT_LT(fast[0].report.iterations, plain[0].report.iterations) << tolerance;
+  }
+}
+
+TEST(RandomWalkRestart, FixedStepsAreNeverAccelerated) {
+  const Graph graph = ring_graph(100, 100, 1);
+  RwrOptions options = options_with(0.95, {.fixed_iterations = 60});
+  const auto asked = run_walks(graph, {3}, options);
+  options.accelerate = false;
+  EXPECT_EQ(asked[0].scores, run_walks(graph, {3}, options)[0].scores);
+  EXPECT_EQ(asked[0].report.iterations, 60);
+}
+
+TEST(RandomWalkRestart, AMatrixThatIsNotSymmetricEndsItsAcceleration) {
+  // Links of a ring one way: eigenvalues all around a circle, on which weights for real ones are too large.
+  OracleGraph oracle{60, {}};
+  for (std::size_t v = 0; v < 60; ++v) oracle.edges.push_back({v, (v + 1) % 60});
+  RwrOptions options = options_with(0.9, until(1e-9));
+  const auto result = run_walks(graph_of(oracle, false), {0}, options);
+  EXPECT_TRUE(result[0].report.converged);
+  EXPECT_GT(
+      *std::max_element(result[0].report.residual_history.begin(), result[0].report.residual_history.end()),
+      2);
+  EXPECT_LE(l1_distance(result[0].scores, oracle_walk(oracle, 0.9, 0)), result[0].error_bound);
+}
+
+TEST(RandomWalkRestart, StoppedAcceleratedWalksAreWithinTheirErrorBound) {
+  const Graph graph = ring_graph(100, 100, 1);
+  const auto exact = oracle_walk(oracle_of(graph), 0.9, 5);
+  double last = 2;
+  for (const int last_step : {3, 4, 5, 6, 12, 25}) {
+    RwrOptions options = options_with(0.9, until(1e-12));
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < last_step; };
+    const auto result = run_walks(graph, {5}, options);
+    EXPECT_EQ(result[0].report.iterations, last_step);
+    EXPECT_LE(l1_distance(result[0].scores, exact), result[0].error_bound);
+    EXPECT_LE(l1_distance(result[0].scores, exact), last);  // the first accelerated one is where it began
+    last = l1_distance(result[0].scores, exact);
+  }
 }
 
 TEST(RandomWalkRestart, StoppingAnswersWhatWasReached) {

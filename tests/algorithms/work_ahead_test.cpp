@@ -8,6 +8,7 @@
 #include "engine/device_ranks.hpp"
 #include "engine/graph_stats.hpp"
 #include "tests/support/linked_backend.hpp"
+#include "tests/support/ring_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
 
@@ -49,8 +50,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
 /// What `work(graph, op, comm)` gives on one rank step by step, and everywhere ahead. joins: products and
 /// updates, where a device can.
 template <class Work>
-void expect_the_same(const Work& work, bool joins = true) {
-  const Graph whole = skewed_graph(400, 900);
+void expect_the_same(const Work& work, bool joins = true, const Graph& whole = skewed_graph(400, 900)) {
   for (const auto& [kernel, ranks, num_vectors, ends, chains, steps] : kSettings) {
     decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
         found;
@@ -184,6 +184,19 @@ TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
                 *std::max_element(all.second.begin(), all.second.end()));
       return all;
     });
+}
+
+TEST(WorkAhead, AcceleratedWalksHaveTheSameBits) {
+  for (const unsigned batch_size : {1u, 4u, 9u})
+    expect_the_same(
+        [&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+          RwrOptions options;
+          options.batch_size = batch_size;
+          auto all = walks(graph, op, comm, options);
+          EXPECT_GT(dynamic_cast<LinkedBackend<float>&>(op.backend()).num_extrapolated, 0);
+          return all;
+        },
+        true, ring_graph(400, 350, 3));
 }
 
 TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {

@@ -337,6 +337,19 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
         for (const VectorSums& one : sums) all.push_back(limbs(one));
         return std::tuple(all, this->get(backend, updated), this->get(backend, x));
       });
+    std::vector<double> weights(k);
+    for (unsigned q = 0; q < k; ++q) weights[q] = q % 4 == 1 ? 1.0 : 1 + 0.03 * q;
+    for (const bool scaled : {false, true})
+      this->expect_same([&](Backend<S>& backend) {
+        auto before = this->put(backend, random_values<S>(n * k, 5));
+        auto x = this->put(backend, std::vector<S>(n * k, S{-1}));
+        const auto scales = scaled ? this->put(backend, scale) : Buffer<S>();
+        const auto stepped = this->put(backend, walk), places = this->put(backend, slots);
+        backend.extrapolate(weights, stepped, scales, before, {&x, scaled ? &places : nullptr, n - n / 5});
+        auto again = this->put(backend, std::vector<S>(n * k, S{-1}));
+        backend.copy(before, again);
+        return std::tuple(this->get(backend, before), this->get(backend, x), this->get(backend, again));
+      });
     std::vector<unsigned> kept;
     for (unsigned q = 0; q < k; q += 2) kept.push_back(q);
     this->expect_same([&](Backend<S>& backend) {

@@ -201,6 +201,7 @@ class LinkedBackend : public Backend<S> {
     return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
+  void copy(const Buffer<S>& from, Buffer<S>& to) override { cpu_->copy(from, to); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
                   const InputTarget<S>& target) override {
     cpu_->put_inputs(vector, scale, k, target);
@@ -261,6 +262,11 @@ class LinkedBackend : public Backend<S> {
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
                        nullptr);
   }
+  void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
+                   Buffer<S>& before, const InputTarget<S>& next) override {
+    ++num_extrapolated;
+    cpu_->extrapolate(weights, walk, scale, before, next);
+  }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;
     return cpu_->norm_sums(y, squares, bound);
@@ -293,6 +299,7 @@ class LinkedBackend : public Backend<S> {
   int num_stepped = 0;                       ///< steps in one go
   int num_ended = 0;                         ///< products
   int num_chained = 0;                       ///< updates that follow one another
+  int num_extrapolated = 0;                  ///< steps of walks
   int num_norms = 0;                         ///< looks at a product for its norm
   int num_normed = 0;                        ///< updates that divide by the norm themselves
 

@@ -1,0 +1,49 @@
+#include "algorithms/walk_acceleration.hpp"
+
+#include <cmath>
+
+namespace tessera {
+namespace {
+
+/// The first changes say more of the degrees near a query than of how fast walks forget it.
+constexpr int kFirstSteps = 4;
+/// A change of so many roundings of scores of size 1 may be rounding. Plain steps make it smaller still, by
+/// less of which each is rounded.
+constexpr double kRoundings = 16;
+/// Accelerated steps shrink a residual by one factor each, on any graph. Plain ones, whose factor is that
+/// graph's, must need a third more to be slow.
+constexpr double kOfPlainSteps = 0.75;
+
+/// By which an accelerated step shrinks residuals in the end.
+double accelerated_ratio(double c) { return c / (1 + std::sqrt(1 - c * c)); }
+
+}  // namespace
+
+WalkAcceleration::WalkAcceleration(double contraction, double unit_roundoff)
+    : contraction_(contraction),
+      slow_ratio_(std::pow(accelerated_ratio(contraction), kOfPlainSteps)),
+      smallest_residual_(kRoundings * unit_roundoff) {}
+
+double WalkAcceleration::weight() {
+  if (!is_on()) return 1;
+  const double square = contraction_ * contraction_;
+  if (num_weights_ == 0)
+    weight_ = 1;
+  else
+    weight_ = 1 / (1 - square * (num_weights_ == 1 ? 0.5 : weight_ / 4));
+  ++num_weights_;
+  return weight_;
+}
+
+void WalkAcceleration::take(double residual) {
+  ++num_steps_;
+  const bool is_sound = residual <= kMostResidual && residual > smallest_residual_;
+  if (state_ == State::waiting && num_steps_ >= kFirstSteps && is_sound &&
+      residual > slow_ratio_ * last_residual_)
+    state_ = State::on;
+  else if (state_ == State::on && !is_sound)
+    state_ = State::ended;
+  last_residual_ = residual;
+}
+
+}  // namespace tessera

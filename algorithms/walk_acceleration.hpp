@@ -1,0 +1,36 @@
+// Chebyshev's semi-iteration for walks (Golub and Varga, 1961): a step of r = c W r + (1 - c) e is gone
+// further, p_{k+1} = p_{k-1} + w_k (c W p_k + (1 - c) e - p_{k-1}), with weights for eigenvalues of c W
+// between -c and c. W of an undirected graph has real ones, as D^-1/2 A D^-1/2 has. The change of a step is
+// the residual of what it began with, whatever the weights, so tolerances and error bounds mean what they do
+// without.
+#pragma once
+
+namespace tessera {
+
+/// Of one walk. Weights depend on residuals alone, so on no number of ranks, threads or queries.
+class WalkAcceleration {
+ public:
+  /// Steps begin to be accelerated at a residual of kMostResidual at most and end above it: then no later
+  /// one, whatever the matrix, is above kMostChange. In a step residuals become 2 |r_k| + |r_{k-1}| at most,
+  /// and two steps go by before a weight knows of one.
+  static constexpr double kMostResidual = 2, kMostChange = 7 * kMostResidual;
+
+  /// contraction: c. unit_roundoff: of the numbers that walks are stored in.
+  WalkAcceleration(double contraction, double unit_roundoff);
+  /// Whether the next step is part of an accelerated sequence: then where it begins must be kept.
+  bool is_on() const { return state_ == State::on; }
+  /// Of the next step, to be asked once for each: 1 is the plain step.
+  double weight();
+  /// The L1 change of the step that was made last.
+  void take(double residual);
+
+ private:
+  enum class State { waiting, on, ended };
+
+  double contraction_, slow_ratio_, smallest_residual_;
+  State state_ = State::waiting;
+  int num_steps_ = 0, num_weights_ = 0;
+  double last_residual_ = 0, weight_ = 1;
+};
+
+}  // namespace tessera

@@ -1,0 +1,23 @@
+// A graph that walks forget slowly where they began on.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tests/support/sample_graph.hpp"
+
+namespace tessera::test {
+
+/// The first `num_linked` of n vertices in a ring, each linked both ways with the `reach` next ones.
+inline Graph ring_graph(std::uint64_t n, std::uint64_t num_linked, std::uint64_t reach) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (std::uint64_t v = 0; v < num_linked; ++v)
+    for (std::uint64_t d = 1; d <= reach; ++d) {
+      const std::uint64_t w = (v + d) % num_linked;
+      edges.emplace_back(v, w);
+      edges.emplace_back(w, v);
+    }
+  std::sort(edges.begin(), edges.end());
+  return sample_graph(edges, range_labels(n, 0), false);
+}
+
+}  // namespace tessera::test

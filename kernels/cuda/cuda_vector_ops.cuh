@@ -70,23 +70,49 @@ struct ExtrapolationWeights {
   double of[kWeightsALaunch];
 };
 
-/// 2^log_lanes threads have a row, a vector each: those from `first` on of num_vectors.
-template <class S>
+/// Neighbouring numbers of a row that are read and written at once.
+template <class S, unsigned kWide>
+struct alignas(kWide * sizeof(S)) NumbersAtOnce {
+  S of[kWide];
+};
+
+/// 2^log_lanes threads have a row, kWide vectors each: those from `first` on of num_vectors, `count` of them.
+/// A thread has two rows under way.
+template <unsigned kWide, class S>
 __global__ void __launch_bounds__(kThreads)
     extrapolate_kernel(ExtrapolationWeights weights, unsigned first, unsigned count, unsigned num_vectors,
-                       unsigned log_lanes, const S* walk, S* before, std::uint64_t num_rows, const S* scale,
-                       S* out, const VertexId* slots, std::uint64_t num_out) {
-  const unsigned q = threadIdx.x & ((1u << log_lanes) - 1);
+                       unsigned log_lanes, const S* __restrict__ walk, S* __restrict__ before,
+                       std::uint64_t num_rows, const S* __restrict__ scale, S* __restrict__ out,
+                       const VertexId* __restrict__ slots, std::uint64_t num_out) {
+  using Numbers = NumbersAtOnce<S, kWide>;
+  constexpr unsigned kRows = 2;
+  const unsigned q = (threadIdx.x & ((1u << log_lanes) - 1)) * kWide;
   if (q >= count) return;
-  const double weight = weights.of[q];
+  double weight[kWide];
+  for (unsigned i = 0; i < kWide; ++i) weight[i] = weights.of[q + i];
   const std::uint64_t rows_of_all = std::uint64_t{gridDim.x} * kThreads >> log_lanes;
-  for (std::uint64_t row = first_index() >> log_lanes; row < num_rows; row += rows_of_all) {
-    const std::uint64_t at = row * num_vectors + first + q;
-    const S value = extrapolated(weight, walk[at], before[at]);
-    before[at] = value;
-    if (row >= num_out) continue;
-    const std::uint64_t target = slots == nullptr ? row : slots[row];
-    out[target * num_vectors + first + q] = scale == nullptr ? value : value * scale[row];
+  const auto numbers_of = [&](auto* vectors, std::uint64_t row) {
+    return vectors + row * num_vectors + first + q;
+  };
+  for (std::uint64_t row = first_index() >> log_lanes; row < num_rows; row += kRows * rows_of_all) {
+    Numbers steps[kRows], values[kRows];
+    for (unsigned r = 0; r < kRows; ++r) {
+      const std::uint64_t mine = row + r * rows_of_all;
+      if (mine >= num_rows) break;
+      steps[r] = *reinterpret_cast<const Numbers*>(numbers_of(walk, mine));
+      values[r] = *reinterpret_cast<const Numbers*>(numbers_of(before, mine));
+    }
+    for (unsigned r = 0; r < kRows; ++r) {
+      const std::uint64_t mine = row + r * rows_of_all;
+      if (mine >= num_rows) break;
+      for (unsigned i = 0; i < kWide; ++i)
+        values[r].of[i] = extrapolated(weight[i], steps[r].of[i], values[r].of[i]);
+      *reinterpret_cast<Numbers*>(numbers_of(before, mine)) = values[r];
+      if (mine >= num_out) continue;
+      if (scale != nullptr)
+        for (unsigned i = 0; i < kWide; ++i) values[r].of[i] *= scale[mine];
+      *reinterpret_cast<Numbers*>(numbers_of(out, slots == nullptr ? mine : slots[mine])) = values[r];
+    }
   }
 }
 

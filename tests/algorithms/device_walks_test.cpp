@@ -157,15 +157,8 @@ TEST(DeviceWalks, InFoursAreWithinTheirErrorBound) {
   }
 }
 
-/// Rows that are cut and rows that are not, a GPU a rank; who is done leaves the block on all ranks.
-TEST(DeviceWalks, OnSeveralGpusHaveTheBitsOfOne) {
-  if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
-  const Graph graph = skewed_graph(4000, 400000);
-  EdgeOffset longest = 0;
-  for (std::size_t row = 0; row < graph.num_vertices; ++row)
-    longest = std::max(longest, graph.row_offsets[row + 1] - graph.row_offsets[row]);
-  ASSERT_GT(longest, kFour * kMostOfFewColumns);  // else no row is of several runs
-  for (const unsigned batch_size : {16u, 25u, 60u}) {
+void expect_several_gpus_have_the_bits_of_one(const Graph& graph) {
+  for (const unsigned batch_size : {1u, 16u, 25u, 60u}) {
     RwrOptions options;
     options.batch_size = batch_size;
     options.stop.tolerance = 1e-5;
@@ -181,6 +174,22 @@ TEST(DeviceWalks, OnSeveralGpusHaveTheBitsOfOne) {
     }
   }
   LinkedGpus<float>::clear();
+}
+
+/// Rows that are cut and rows that are not, a GPU a rank; who is done leaves the block on all ranks.
+TEST(DeviceWalks, OnSeveralGpusHaveTheBitsOfOne) {
+  if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
+  const Graph graph = skewed_graph(4000, 400000);
+  EdgeOffset longest = 0;
+  for (std::size_t row = 0; row < graph.num_vertices; ++row)
+    longest = std::max(longest, graph.row_offsets[row + 1] - graph.row_offsets[row]);
+  ASSERT_GT(longest, kFour * kMostOfFewColumns);  // else no row is of several runs
+  expect_several_gpus_have_the_bits_of_one(graph);
+}
+
+TEST(DeviceWalks, AcceleratedOnSeveralGpusHaveTheBitsOfOne) {
+  if (num_devices() < 2) GTEST_SKIP() << num_devices() << " GPUs here, fewer than 2";
+  expect_several_gpus_have_the_bits_of_one(ring_graph(4000, 3500, 3));
 }
 
 TEST(DeviceWalks, OfAGraphWithoutEdgesStayWhereTheyAre) {

@@ -13,9 +13,9 @@ struct RwrOptions {
   StopRule stop{.max_iterations = 200};  ///< 0.9^k is below the default tolerance at k = 138
   unsigned batch_size = 32;  ///< vectors in the block at a time, at most: fewer where products are faster so
   /// Fewer steps where walks forget slowly where they began (algorithms/walk_acceleration.hpp), to the same
-  /// tolerance: 2 to 4 times as few on networks and the web. Never of fixed_iterations.
+  /// tolerance: mostly half as many or fewer on networks and the web. fixed_iterations are plain.
   bool accelerate = true;
-  IterationObserver observer;
+  IterationObserver observer = {};
 };
 
 struct RwrResult {

@@ -55,9 +55,10 @@ RwrCommand::RwrCommand()
   options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
                   "probability to walk on instead of restarting (c); the paper calls it restart probability");
   options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix, at most");
-  options_.flag("plain-steps", plain_steps_,
-                "only steps of the walk itself; without, slow walks take 2 to 4 times as few to the same "
-                "tolerance (--iterations asks for plain ones)");
+  options_.flag(
+      "plain-steps", plain_steps_,
+      "only steps of the walk itself; without, slow walks take half as many or fewer to the same tolerance "
+      "(--iterations K is K plain ones)");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();

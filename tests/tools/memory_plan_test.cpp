@@ -117,6 +117,13 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
             31 * sizeof(float) * (2 * 1'000'000u + 250'000u));
 }
 
+TEST(DeviceMemoryPlan, AcceleratedWalksKeepWhereAStepBegan) {
+  MemoryShape shape{.batch = 32};
+  const std::uint64_t plain = plan_of(shape, KernelKind::csr).vector_bytes;
+  shape.accelerates = true;
+  EXPECT_EQ(plan_of(shape, KernelKind::csr).vector_bytes, plain + 1'000'000 * 32 * sizeof(float));
+}
+
 TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
   for (const bool packs : {false, true}) {
     const MemoryShape shape{.packs_on_device = packs};

@@ -106,6 +106,21 @@ class RankingTest(ProgramTest):
         self.write("two", "a b\nc d\n")
         self.expect(0, "hits", "two", err="not unique")
 
+    def test_slow_walks_take_half_of_the_plain_steps_to_the_same_tolerance(self):
+        self.write("ring", "".join(f"{v} {(v + 1) % 200}\n" for v in range(200)))
+        run = ["rwr", "ring", "--query", "7", "--tolerance", "1e-9", "--max-iterations", "999"]
+
+        def walk(*more):
+            rows = self.expect(0, *run, *more, "--report", "report.json").rows()
+            return {row[1]: float(row[2]) for row in rows}, json.loads(self.read("report.json"))["queries"][0]
+
+        (fast, of_fast), (plain, of_plain) = walk(), walk("--plain-steps")
+        self.assertTrue(of_fast["converged"] and of_plain["converged"])
+        self.assertLess(2 * of_fast["iterations"], of_plain["iterations"])
+        self.assert_scores(fast, plain, places=7)
+        counted = ["rwr", "ring", "--query", "7", "--iterations", "40"]
+        self.assertEqual(self.expect(0, *counted).out, self.expect(0, *counted, "--plain-steps").out)
+
     def test_rwr_walks_both_ways(self):
         neighbours = {v: sorted({w for u, w in EDGES if u == v} | {u for u, w in EDGES if w == v}) for v in NODES}
         score = {v: float(v == "d") for v in NODES}

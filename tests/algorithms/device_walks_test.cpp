@@ -106,9 +106,8 @@ TEST(DeviceWalks, AcceleratedOnesHaveTheBitsOfTheCpu) {
       else
         expect_nearly(found, expected);
       EXPECT_LT(std::get<2>(found.front()), 60);  // plain steps are 110
-      if (n < 10000)
-        EXPECT_EQ(walked<double>("cpu", graph, options), walked<double>(device, graph, options))
-            << batch_size;
+      if (n > 10000) continue;
+      EXPECT_EQ(walked<double>("cpu", graph, options), walked<double>(device, graph, options)) << batch_size;
     }
   }
 }

@@ -12,9 +12,15 @@
 namespace tessera {
 namespace {
 
-/// Changes and their squares are below: of accelerated steps by WalkAcceleration::kMostChange.
-const ExactScale kWalkScale(256.0);
-static_assert(WalkAcceleration::kMostChange * WalkAcceleration::kMostChange < 256);
+bool may_accelerate(const RwrOptions& options) {
+  return options.accelerate && options.stop.fixed_iterations == 0;
+}
+
+/// Of changes and, for that norm, their squares: plain ones are at most 2.
+ExactScale scale_of_changes(const RwrOptions& options) {
+  const double most = may_accelerate(options) ? WalkAcceleration::kMostChange : 2;
+  return ExactScale(options.stop.norm == Norm::l2 ? most * most : most);
+}
 
 /// Roundings of a score in its update: of f32 scores when they are stored. In f64 of the product with the
 /// probability and of the sum with the restart; two more of the out-weights, which are sums.
@@ -28,7 +34,11 @@ class WalkBlock {
  public:
   WalkBlock(SpmvOperator<S>& op, const Buffer<S>& scale, std::span<const VertexId> queries,
             const RwrOptions& options, std::span<RwrResult> results)
-      : op_(op), scale_(scale), options_(options), results_(results) {
+      : op_(op),
+        scale_(scale),
+        options_(options),
+        scale_of_changes_(scale_of_changes(options)),
+        results_(results) {
     for (std::size_t q = 0; q < queries.size(); ++q) {
       walks_.push_back({q, StopTest(options.stop, precision_of<S>(), options.continue_probability),
                         WalkAcceleration(options.continue_probability, unit_roundoff(precision_of<S>()))});
@@ -114,7 +124,7 @@ class WalkBlock {
   }
   WalkUpdate<S> rule() const {
     const double c = options_.continue_probability;
-    return {c, 1 - c, rows_on_backend_, scale_, kWalkScale, options_.stop.norm == Norm::l2};
+    return {c, 1 - c, rows_on_backend_, scale_, scale_of_changes_, options_.stop.norm == Norm::l2};
   }
   PendingSums update();
   PendingSums accelerated_update();
@@ -129,6 +139,7 @@ class WalkBlock {
   SpmvOperator<S>& op_;
   const Buffer<S>& scale_;
   const RwrOptions& options_;
+  const ExactScale scale_of_changes_;
   std::span<RwrResult> results_;
   std::vector<Walk> walks_;
   unsigned width_ = 0;
@@ -162,6 +173,7 @@ PendingSums WalkBlock<S>::update() {
 /// As update(), but the walks go on from where their weights say.
 template <class S>
 PendingSums WalkBlock<S>::accelerated_update() {
+  op_.wait_for_inputs();  // before memory is asked for
   if (before_.empty()) {
     before_ = op_.backend().template allocate<S>(walk_.size());
     op_.backend().clear(before_);  // rows that no step writes are 0 there, too
@@ -190,10 +202,10 @@ bool WalkBlock<S>::step() {
   std::vector<unsigned> ended;
   for (unsigned q = 0; q < walks_.size(); ++q) {
     IterationReport& report = results_[walks_[q].query].report;
-    StepChange change = change_of(options_.stop.norm, sums[q], kWalkScale);
+    StepChange change = change_of(options_.stop.norm, sums[q], scale_of_changes_);
     change.magnitude = 1;
     (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
-    if (options_.accelerate && options_.stop.fixed_iterations == 0) walks_[q].acceleration.take(change.l1);
+    if (may_accelerate(options_)) walks_[q].acceleration.take(change.l1);
     progress.iteration = report.iterations;
     progress.residual = std::max(progress.residual, report.residual);
   }
@@ -221,11 +233,11 @@ template <class S>
 void WalkBlock<S>::finish(unsigned q) {
   RwrResult& result = results_[walks_[q].query];
   const double c = options_.continue_probability;
-  // What an accelerated step came to is not known: there, scores are those that it began with, whose distance
-  // is that of a step that changes 1 / c as much.
+  // How far off an accelerated step ended is not known: scores are those that it began with, whose residual
+  // is its change, so that their bound is that of what a plain step from there ends at, without its factor c.
   const bool is_accelerated = walks_[q].weight != 1;
   result.scores = op_.to_original(is_accelerated ? before_ : walk_, num_vectors(), q);
-  if (is_accelerated)
+  if (walks_[q].acceleration.has_begun())
     for (double& score : result.scores) score = std::max(0.0, score);  // nearer to what is never below
   const double change = result.report.residual_l1 / (is_accelerated ? c : 1);
   result.error_bound = bound_of_error(c, change, update_roundings(precision_of<S>()),

@@ -21,7 +21,9 @@ struct RwrOptions {
 struct RwrResult {
   std::vector<double> scores;  ///< original order
   IterationReport report;
-  double error_bound = 0;  ///< (c * last change in L1 + rounding) / (1 - c): bounds the true L1 error
+  /// Bounds the true L1 error: (c * last change in L1 + rounding) / (1 - c); where the last step was
+  /// accelerated, scores are those that it began with (but none below 0), and the first c is missing.
+  double error_bound = 0;
 };
 
 /// op: SpmvOperator::in_edges of the symmetrised graph; weights: its out_weights. One result a query, in

@@ -35,14 +35,20 @@ double WalkAcceleration::weight() {
   return weight_;
 }
 
+bool WalkAcceleration::is_slow(double residual) const {
+  return num_steps_ >= kFirstSteps && residual <= 2 && residual > smallest_residual_ &&
+         residual > slow_ratio_ * last_residual_;
+}
+
 void WalkAcceleration::take(double residual) {
   ++num_steps_;
-  const bool is_sound = residual <= kMostResidual && residual > smallest_residual_;
-  if (state_ == State::waiting && num_steps_ >= kFirstSteps && is_sound &&
-      residual > slow_ratio_ * last_residual_)
+  most_residual_ *= contraction_;
+  if (state_ == State::waiting && is_slow(residual)) {
     state_ = State::on;
-  else if (state_ == State::on && !is_sound)
+    most_residual_ = kMostGrowth * residual;
+  } else if (state_ == State::on && !(residual <= most_residual_ && residual > smallest_residual_)) {
     state_ = State::ended;
+  }
   last_residual_ = residual;
 }
 

@@ -96,12 +96,14 @@ __global__ void __launch_bounds__(kThreads)
   };
   for (std::uint64_t row = first_index() >> log_lanes; row < num_rows; row += kRows * rows_of_all) {
     Numbers steps[kRows], values[kRows];
+#pragma unroll
     for (unsigned r = 0; r < kRows; ++r) {
       const std::uint64_t mine = row + r * rows_of_all;
       if (mine >= num_rows) break;
       steps[r] = *reinterpret_cast<const Numbers*>(numbers_of(walk, mine));
       values[r] = *reinterpret_cast<const Numbers*>(numbers_of(before, mine));
     }
+#pragma unroll
     for (unsigned r = 0; r < kRows; ++r) {
       const std::uint64_t mine = row + r * rows_of_all;
       if (mine >= num_rows) break;

@@ -39,16 +39,21 @@ TEST(WalkAcceleration, BeginsAtTheFourthStepWhereChangesShrinkSlowly) {
   EXPECT_TRUE(acceleration.is_on());
 }
 
-TEST(WalkAcceleration, EndsForGoodWhereResidualsGrowOrMayBeRounding) {
-  for (const double last : {2.1, 15 * kUnit, 0.0, std::nan("")}) {
+TEST(WalkAcceleration, EndsForGoodWhereResidualsStayOrMayBeRounding) {
+  const double on = 1.5 * std::pow(0.88, 3);  // the residual that it begins at, three steps before `last`
+  for (const double last : {8.1 * on * 0.9 * 0.9 * 0.9, 15 * kUnit, 0.0, std::nan("")}) {
     WalkAcceleration acceleration = after(6, 0.88);
     ASSERT_TRUE(acceleration.is_on());
     acceleration.take(last);
     EXPECT_FALSE(acceleration.is_on()) << last;
+    EXPECT_TRUE(acceleration.has_begun());
     EXPECT_EQ(acceleration.weight(), 1);
     for (int k = 0; k < 20; ++k) acceleration.take(std::pow(0.9, k));
     EXPECT_FALSE(acceleration.is_on()) << last;
   }
+  WalkAcceleration acceleration = after(6, 0.88);
+  acceleration.take(7.9 * on * 0.9 * 0.9 * 0.9);  // they may grow for a while
+  EXPECT_TRUE(acceleration.is_on());
 }
 
 TEST(WalkAcceleration, NothingIsSlowerThanAWalkThatStays) {

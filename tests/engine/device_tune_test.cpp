@@ -85,7 +85,7 @@ TEST(MeasureDeviceRates, AMadeUpGpuIsMeasuredAsWhatItIs) {
   TimedBackend<double> f64(*comm);
   double last = 0;
   const DeviceSamples samples = measure_device(
-      f32, f64, {.smallest_scale = 9, .largest_scale = 14, .repeats = 1}, [&](double fraction) {
+      f32, f64, {.smallest_scale = 9, .largest_scale = 15, .repeats = 1}, [&](double fraction) {
         EXPECT_GT(fraction, last);
         last = fraction;
       });

@@ -1,5 +1,6 @@
 // A graph that walks forget slowly where they began on.
 #pragma once
+#include <algorithm>
 #include <utility>
 #include <vector>
 

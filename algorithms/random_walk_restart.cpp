@@ -59,7 +59,8 @@ class WalkBlock {
     num_slots_ = x_.size() / width_;
     joined_ = width_ == 1 && op.prepare_to_end_with_updates();
     choose_product();
-    if (!joined_) put_restart_rows();
+    put_restart_rows();
+    choose_weights();
     start_product();
   }
 
@@ -75,7 +76,7 @@ class WalkBlock {
     std::size_t query;
     StopTest stop;
     WalkAcceleration acceleration;
-    double weight = 1;  // of the step that was made last
+    double weight = 1, next_weight = 1;  // of the step that was made last, and of the one under way
   };
 
   unsigned num_vectors() const { return width_; }
@@ -118,20 +119,23 @@ class WalkBlock {
     if (joined_)
       op_.begin_for_update(x_);
     else if (in_one_go_)
-      stepped_ = op_.step_walks(rule(), x_, walk_, spare_, next_x_);
+      stepped_ = op_.step_walks(rule(), x_, walk_, spare_, next_x_, origin());
     else
       op_.start(x_, y_, num_vectors());
   }
   WalkUpdate<S> rule() const {
     const double c = options_.continue_probability;
-    return {c, 1 - c, rows_on_backend_, scale_, scale_of_changes_, options_.stop.norm == Norm::l2};
+    return {c, 1 - c, rows_on_backend_, scale_, scale_of_changes_, options_.stop.norm == Norm::l2, weights_};
   }
+  Buffer<S>* origin() { return weights_.empty() ? nullptr : &before_; }
   PendingSums update();
-  PendingSums accelerated_update();
-  bool accelerates() const {
-    return std::any_of(walks_.begin(), walks_.end(),
-                       [](const Walk& walk) { return walk.acceleration.is_on(); });
+  void choose_weights();
+  void put_weights(bool accelerates) {
+    weights_.assign(accelerates ? width_ : 0, 1.0);
+    for (std::size_t q = 0; q < weights_.size() && q < walks_.size(); ++q)
+      weights_[q] = walks_[q].next_weight;
   }
+  void keep_where_steps_begin();
   bool step();
   void finish(unsigned q);
   void keep_only(const std::vector<unsigned>& kept);
@@ -146,7 +150,8 @@ class WalkBlock {
   std::vector<VertexId> restart_rows_;  // of all vectors
   std::uint64_t num_rows_ = 0, num_slots_ = 0, num_products_ = 0;
   Buffer<S> walk_, spare_, x_, next_x_;
-  Buffer<S> before_;  // where the step that was made last began, once steps are accelerated
+  std::vector<double> weights_;  // of all vectors in the step under way, if it is part of an acceleration
+  Buffer<S> before_;             // where the step that was made last began, if it was part of one
   Buffer<double> y_;
   Buffer<VertexId> rows_on_backend_;  // restart_rows_
   bool joined_ = false;               // products end in updates
@@ -157,6 +162,7 @@ class WalkBlock {
 template <class S>
 PendingSums WalkBlock<S>::update() {
   op_.wait_for_inputs();
+  for (Walk& walk : walks_) walk.weight = walk.next_weight;
   const WalkUpdate<S> rule = this->rule();
   if (joined_)
     return op_.end_with_update(
@@ -165,35 +171,36 @@ PendingSums WalkBlock<S>::update() {
   if (in_one_go_) {
     walk_.swap(spare_);
     x_.swap(next_x_);
+    if (origin() != nullptr) before_.swap(spare_);
     return *std::exchange(stepped_, std::nullopt);
   }
-  return op_.backend().walk_update(rule, y_, op_.row_places(), walk_, op_.input_target(x_, num_vectors()));
+  return op_.backend().walk_update(rule, y_, op_.row_places(), walk_, op_.input_target(x_, num_vectors()),
+                                   origin());
 }
 
-/// As update(), but the walks go on from where their weights say.
+/// Of the next step. Before the sums of this one are looked at, so that a device may work ahead.
 template <class S>
-PendingSums WalkBlock<S>::accelerated_update() {
-  op_.wait_for_inputs();  // before memory is asked for
-  if (before_.empty()) {
-    before_ = op_.backend().template allocate<S>(walk_.size());
-    op_.backend().clear(before_);  // rows that no step writes are 0 there, too
-  }
-  std::vector<double> weights(width_, 1.0);
-  for (unsigned q = 0; q < walks_.size(); ++q)
-    weights[q] = walks_[q].weight = walks_[q].acceleration.weight();
-  if (!in_one_go_) op_.backend().copy(walk_, spare_);  // else the step leaves there where it began
-  PendingSums sums = update();
-  op_.backend().extrapolate(weights, walk_, scale_, before_, op_.input_target(x_, width_));
-  walk_.swap(before_);
-  before_.swap(spare_);
-  return sums;
+void WalkBlock<S>::choose_weights() {
+  const bool accelerates =
+      std::any_of(walks_.begin(), walks_.end(), [](const Walk& walk) { return walk.acceleration.is_on(); });
+  for (Walk& walk : walks_) walk.next_weight = walk.acceleration.weight();
+  put_weights(accelerates);
+  if (accelerates) keep_where_steps_begin();
+}
+/// No exchange is under way.
+template <class S>
+void WalkBlock<S>::keep_where_steps_begin() {
+  if (!before_.empty()) return;
+  before_ = op_.backend().template allocate<S>(walk_.size());
+  op_.backend().clear(before_);                         // rows that no step writes are 0 there, too
+  if (std::exchange(joined_, false)) choose_product();  // products do not end in such updates
 }
 
 template <class S>
 bool WalkBlock<S>::step() {
   const bool ahead = op_.works_ahead();
-  for (Walk& walk : walks_) walk.weight = 1;
-  PendingSums pending = accelerates() ? accelerated_update() : update();
+  PendingSums pending = update();
+  choose_weights();
   if (ahead) start_next_product();  // in vain where a walk ends
   std::vector<VectorSums> sums = pending.take();
   reduce_over_ranks(sums, op_.comm());
@@ -278,6 +285,7 @@ void WalkBlock<S>::keep_only(const std::vector<unsigned>& kept) {
   walks_ = std::move(walks);
   restart_rows_ = std::move(rows);
   put_restart_rows();
+  put_weights(!weights_.empty());
   choose_product();
 }
 
@@ -302,7 +310,7 @@ std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const 
   check(options.stop);
   const Buffer<S> scale = local_reciprocals(op, out_weights);
   std::vector<RwrResult> results(queries.size());
-  const std::size_t at_a_time = std::min(options.batch_size, op.most_vectors());
+  const std::size_t at_a_time = std::min({options.batch_size, op.most_vectors(), kMostWalks});
   for (std::size_t first = 0; first < queries.size(); first += at_a_time) {
     const std::size_t count = std::min(at_a_time, queries.size() - first);
     WalkBlock<S> block(op, scale, queries.subspan(first, count), options,

@@ -8,10 +8,14 @@
 
 namespace tessera {
 
+/// Queries that share one pass over the matrix, at most.
+inline constexpr unsigned kMostWalks = kMostFurtherVectors;
+
 struct RwrOptions {
   double continue_probability = 0.9;     ///< the paper's c, which it calls the restart probability; in [0, 1)
   StopRule stop{.max_iterations = 200};  ///< 0.9^k is below the default tolerance at k = 138
-  unsigned batch_size = 32;  ///< vectors in the block at a time, at most: fewer where products are faster so
+  /// Queries at a time, at most (kMostWalks): fewer where products are faster so.
+  unsigned batch_size = 32;
   /// Fewer steps where walks forget slowly where they began (algorithms/walk_acceleration.hpp), to the same
   /// tolerance: mostly half as many or fewer on networks and the web. fixed_iterations are plain.
   bool accelerate = true;

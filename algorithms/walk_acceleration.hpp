@@ -14,18 +14,20 @@ class WalkAcceleration {
   /// (from the root of a binary tree, c = 0.999).
   static constexpr double kMostGrowth = 8;
   /// No later change is above this, whatever the matrix: the first is 2 at most; in a step residuals become
-  /// 2 |r_k| + |r_{k-1}| at most, and two steps go by before a weight knows of one.
-  static constexpr double kMostChange = 7 * 2 * kMostGrowth;
+  /// 2 |r_k| + |r_{k-1}| at most, and three steps go by before a weight knows of one.
+  static constexpr double kMostChange = 17 * 2 * kMostGrowth;
 
   /// contraction: c. unit_roundoff: of the numbers that walks are stored in.
   WalkAcceleration(double contraction, double unit_roundoff);
-  /// Whether the next step is part of an accelerated sequence: then where it begins must be kept.
+  /// Whether the next step is part of an accelerated sequence: then where it begins must be kept for the one
+  /// after it.
   bool is_on() const { return state_ == State::on; }
   /// Whether any step was: then scores near 0 may be below.
   bool has_begun() const { return state_ != State::waiting; }
-  /// Of the next step, to be asked once for each: 1 is the plain step.
+  /// Of the next step, to be asked once for each: 1 is the plain step. It does not wait for the change of the
+  /// step before, which is not known while a device works ahead.
   double weight();
-  /// The L1 change of the step that was made last.
+  /// The L1 change of a step, once its weight and that of the next one have been asked for.
   void take(double residual);
 
  private:

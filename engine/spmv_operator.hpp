@@ -135,9 +135,9 @@ class SpmvOperator {
     return comm_->size() == 1 && matrix_->steps_walks(num_vectors);
   }
   PendingSums step_walks(const WalkUpdate<S>& update, const Buffer<S>& x, const Buffer<S>& before,
-                         Buffer<S>& walk, Buffer<S>& next_x) {
-    return backend_->step_walks(*matrix_, update, x, before, walk,
-                                input_target(next_x, update.num_vectors()));
+                         Buffer<S>& walk, Buffer<S>& next_x, const Buffer<S>* origin = nullptr) {
+    return backend_->step_walks(*matrix_, update, x, before, walk, input_target(next_x, update.num_vectors()),
+                                origin);
   }
   /// With how many vectors at a time products are fastest, at most; the same on all ranks.
   unsigned most_vectors() const { return matrix_->most_vectors(); }

@@ -35,7 +35,7 @@ PendingSums Backend<S>::step_ranks(const Matrix<S>&, const RankUpdate&, const Bu
 }
 template <class S>
 PendingSums Backend<S>::step_walks(const Matrix<S>&, const WalkUpdate<S>&, const Buffer<S>&, const Buffer<S>&,
-                                   Buffer<S>&, const InputTarget<S>&) {
+                                   Buffer<S>&, const InputTarget<S>&, const Buffer<S>*) {
   throw InternalError("this backend does not step walks in one go");
 }
 template <class S>

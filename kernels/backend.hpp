@@ -139,8 +139,12 @@ struct EndingUpdate {
   VertexId restart_row = kNoVertex;
 };
 
-/// A step of walks: new = link * y for every row and vector, and `restart` more at rows restart_rows[q] of
-/// vector q (kNoVertex: not on this rank).
+/// Vectors of an update with weights, at most.
+inline constexpr unsigned kMostFurtherVectors = 64;
+
+/// A step of walks: link * y for every row and vector, and `restart` more at rows restart_rows[q] of vector q
+/// (kNoVertex: not on this rank). That is what is new or, with an origin, walks go weights[q] times as far
+/// from there (kernels/extrapolation.hpp); changes are those of the step itself.
 template <class S>
 struct WalkUpdate {
   double link = 0, restart = 0;
@@ -148,8 +152,16 @@ struct WalkUpdate {
   const Buffer<S>& scale;                ///< as in rank_update
   ExactScale bound;
   bool squares = false;
+  std::span<const double> weights = {};  ///< with an origin, of each vector, at most kMostFurtherVectors
 
   unsigned num_vectors() const { return static_cast<unsigned>(restart_rows.size()); }
+  void require_origin(const Buffer<S>& walk, const Buffer<S>* origin) const {
+    require(
+        weights.size() == (origin == nullptr ? 0 : num_vectors()) && weights.size() <= kMostFurtherVectors,
+        "a weight of each walk that has an origin");
+    require(origin == nullptr || (origin->size() == walk.size() && origin->data() != walk.data()),
+            "walks and another block of their size");
+  }
 };
 
 template <class S>
@@ -199,8 +211,6 @@ class Backend {
     clear_bytes(vector.data(), vector.size_bytes());
   }
   virtual void clear_bytes(void* data, std::size_t num_bytes) = 0;  ///< to 0
-  /// from and to have the same size, and no number in common.
-  virtual void copy(const Buffer<S>& from, Buffer<S>& to) = 0;
   /// vector[i] * scale[i] goes to place i of the target; without scale (null) the factor is 1.
   virtual void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                           const InputTarget<S>& target) = 0;
@@ -223,20 +233,19 @@ class Backend {
                                  const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                  bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                  RankChain<S>* chain = nullptr);
-  /// RWR: `walk` is overwritten; `next` as in rank_update.
+  /// RWR: `walk` is overwritten; `next` as in rank_update. An origin gets what `walk` was before (buffers may
+  /// be swapped).
   virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,
-                                  const RowPlaces& places, Buffer<S>& walk, const InputTarget<S>& next) = 0;
+                                  const RowPlaces& places, Buffer<S>& walk, const InputTarget<S>& next,
+                                  Buffer<S>* origin = nullptr) = 0;
   /// y = A x and walk_update() in one go, by a matrix that steps_walks() of so many vectors; of the same
-  /// bits. x and `before` are read, and neither of them is `walk` or of `next`. In these, rows without
-  /// elements are left as they are, but where a walk restarts, so they must hold 0 there. The matrix has no
-  /// elements in rows behind those of `walk`. The next step may start before these sums are taken, but not
-  /// the one after it.
+  /// bits. x, `before` and the origin are read, and none of them is `walk` or of `next`. In these, rows
+  /// without elements are left as they are, but where a walk restarts, so they must hold 0 there. The matrix
+  /// has no elements in rows behind those of `walk`. The next step may start before these sums are taken, but
+  /// not the one after it.
   virtual PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
-                                 const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next);
-  /// Vector q of `before` goes weights[q] times as far as `walk` is from it (kernels/extrapolation.hpp), and
-  /// what comes out is the next input, times `scale`, which may be empty; `next` as in rank_update.
-  virtual void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
-                           Buffer<S>& before, const InputTarget<S>& next) = 0;
+                                 const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
+                                 const Buffer<S>* origin = nullptr);
   /// Ends the product that `matrix` has begun last with an update as rank_update (without jump) and
   /// walk_update make it, on rows 0 to score.size(); `scale`, `score` and `next` as there, and all of the
   /// sums. The bits are those of apply() and the update by itself.

@@ -75,10 +75,6 @@ class CpuBackend : public Backend<S> {
     for (std::size_t i = 0; i < num_pieces; ++i)
       std::memset(static_cast<char*>(data) + i * kPiece, 0, std::min(kPiece, num_bytes - i * kPiece));
   }
-  void copy(const Buffer<S>& from, Buffer<S>& to) override {
-    require(from.size() == to.size(), "vectors of one size");
-    cpu::copy(from.data(), to.data(), from.size());
-  }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     cpu::put_inputs(vector.data(), scale == nullptr ? nullptr : scale->data(),
@@ -104,21 +100,17 @@ class CpuBackend : public Backend<S> {
     return PendingSums({sums});
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
-                          Buffer<S>& walk, const InputTarget<S>& next) override {
+                          Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
     require_in_order(places);
     const unsigned num_vectors = update.num_vectors();
+    update.require_origin(walk, origin);
+    if (origin != nullptr) walk.swap(*origin);
+    const S* before = origin == nullptr ? walk.data() : origin->data();
     std::vector<VectorSums> sums =
-        cpu::walk_update(update.link, update.restart, y.data(), update.restart_rows.span(), num_vectors,
-                         update.bound, update.squares, walk.data(), walk.size() / num_vectors);
+        cpu::walk_update(update.link, update.restart, y.data(), update.restart_rows.span(), update.weights,
+                         update.bound, update.squares, before, walk.data(), walk.size() / num_vectors);
     if (next.count > 0) put_inputs(walk, update.scale.empty() ? nullptr : &update.scale, num_vectors, next);
     return PendingSums(std::move(sums));
-  }
-  void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
-                   Buffer<S>& before, const InputTarget<S>& next) override {
-    require(walk.size() == before.size(), "blocks of one size");
-    cpu::extrapolate(weights, walk.data(), before.data(), walk.size() / weights.size());
-    if (next.count > 0)
-      put_inputs(before, scale.empty() ? nullptr : &scale, static_cast<unsigned>(weights.size()), next);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::norm_sums(y.data(), y.size(), squares, bound);

@@ -97,21 +97,6 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 }
 
 template <class S>
-void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows) {
-  const std::size_t k = weights.size();
-#pragma omp parallel for schedule(static) if (pays_threads(num_rows * k))
-  for (std::uint64_t i = 0; i < num_rows; ++i)
-    for (std::size_t q = 0; q < k; ++q)
-      before[i * k + q] = extrapolated(weights[q], walk[i * k + q], before[i * k + q]);
-}
-
-template <class S>
-void copy(const S* from, S* to, std::uint64_t size) {
-#pragma omp parallel for schedule(static) if (pays_threads(size))
-  for (std::uint64_t i = 0; i < size; ++i) to[i] = from[i];
-}
-
-template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
                        bool are_masses, const ExactScale& bound, bool squares, S* score,
                        std::uint64_t num_rows) {
@@ -138,25 +123,28 @@ VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump,
 
 template <class S>
 std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
-                                    std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                    const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows) {
+                                    std::span<const VertexId> restart_rows, std::span<const double> weights,
+                                    const ExactScale& bound, bool squares, const S* before, S* walk,
+                                    std::uint64_t num_rows) {
+  const std::size_t num_vectors = restart_rows.size();
   // Few enough rows that the changes of all vectors stay in the cache, one vector after the other.
   const std::uint64_t block = std::clamp<std::uint64_t>(4096 / num_vectors, 8, kTermBlock);
   using Sums = std::vector<VectorSums>;
-  return reduce_blocks(num_rows, block, Sums(num_vectors),
-                       [&](std::uint64_t first, std::uint64_t last, Sums& sums) {
-                         for (unsigned q = 0; q < num_vectors; ++q) {
-                           double changes[kTermBlock];
-                           for (std::uint64_t i = first; i < last; ++i) {
-                             const std::uint64_t at = i * num_vectors + q;
-                             const double jump = i == restart_rows[q] ? restart : 0.0;
-                             const S value = static_cast<S>(continue_probability * y[at] + jump);
-                             changes[i - first] = static_cast<double>(value) - static_cast<double>(walk[at]);
-                             walk[at] = value;
-                           }
-                           add_changes(bound, squares, changes, last - first, sums[q]);
-                         }
-                       });
+  return reduce_blocks(
+      num_rows, block, Sums(num_vectors), [&](std::uint64_t first, std::uint64_t last, Sums& sums) {
+        for (std::size_t q = 0; q < num_vectors; ++q) {
+          const double weight = weights.empty() ? 1 : weights[q];
+          double changes[kTermBlock];
+          for (std::uint64_t i = first; i < last; ++i) {
+            const std::uint64_t at = i * num_vectors + q;
+            const double jump = i == restart_rows[q] ? restart : 0.0;
+            const S value = static_cast<S>(continue_probability * y[at] + jump);
+            changes[i - first] = static_cast<double>(value) - static_cast<double>(before[at]);
+            walk[at] = extrapolated(weight, value, walk[at]);
+          }
+          add_changes(bound, squares, changes, last - first, sums[q]);
+        }
+      });
 }
 
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound) {
@@ -180,15 +168,14 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
   return result;
 }
 
-#define TESSERA_INSTANTIATE(S)                                                                           \
-  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);            \
-  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);        \
-  template void extrapolate(std::span<const double>, const S*, S*, std::uint64_t);                       \
-  template void copy(const S*, S*, std::uint64_t);                                                       \
-  template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,            \
-                                  const ExactScale&, bool, S*, std::uint64_t);                           \
-  template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>, \
-                                               unsigned, const ExactScale&, bool, S*, std::uint64_t);
+#define TESSERA_INSTANTIATE(S)                                                                             \
+  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
+  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
+  template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,              \
+                                  const ExactScale&, bool, S*, std::uint64_t);                             \
+  template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
+                                               std::span<const double>, const ExactScale&, bool, const S*, \
+                                               S*, std::uint64_t);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -18,21 +18,18 @@ template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
-/// `before` becomes what Backend::extrapolate says of num_rows rows of weights.size() numbers.
-template <class S>
-void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows);
-template <class S>
-void copy(const S* from, S* to, std::uint64_t size);
-
 /// jump may be null, and scale: then no row is dangling. are_masses: see RowScale.
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
                        bool are_masses, const ExactScale& bound, bool squares, S* score,
                        std::uint64_t num_rows);
+/// From `before` to `walk`, which may be the same. weights: empty, or of each vector, which goes from what
+/// `walk` holds.
 template <class S>
 std::vector<VectorSums> walk_update(double continue_probability, double restart, const double* y,
-                                    std::span<const VertexId> restart_rows, unsigned num_vectors,
-                                    const ExactScale& bound, bool squares, S* walk, std::uint64_t num_rows);
+                                    std::span<const VertexId> restart_rows, std::span<const double> weights,
+                                    const ExactScale& bound, bool squares, const S* before, S* walk,
+                                    std::uint64_t num_rows);
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
 
 }  // namespace tessera::cpu

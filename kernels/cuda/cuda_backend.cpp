@@ -133,11 +133,6 @@ class CudaBackend : public Backend<S> {
   void clear_bytes(void* data, std::size_t num_bytes) override {
     if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemsetAsync(data, 0, num_bytes));
   }
-  void copy(const Buffer<S>& from, Buffer<S>& to) override {
-    require(from.size() == to.size(), "vectors of one size");
-    if (!from.empty())
-      TESSERA_CUDA_CALL(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyDeviceToDevice));
-  }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
@@ -165,21 +160,28 @@ class CudaBackend : public Backend<S> {
     });
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
-                          Buffer<S>& walk, const InputTarget<S>& next) override {
-    cuda::WalkVectors<S> vectors = walk_vectors(update, walk, walk, next);
+                          Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
+    update.require_origin(walk, origin);
+    const S* before = walk.data();
+    if (origin != nullptr) walk.swap(*origin);
+    cuda::WalkVectors<S> vectors =
+        walk_vectors(update, before, origin == nullptr ? nullptr : walk.data(), walk, next);
     vectors.y = {y.data(), data_or_null(places.positions)};
     return send_sums(vectors.num_vectors, [&](const cuda::SumsOutbox& box) {
       cuda::walk_update(update.link, update.restart, vectors, update.bound, update.squares, box);
     });
   }
   PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
-                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next) override {
+                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
+                         const Buffer<S>* origin) override {
+    update.require_origin(walk, origin);
     const auto* steps = dynamic_cast<const cuda::StepsWalks<S>*>(&matrix);
     require(steps != nullptr, "a matrix that steps walks");
     require(before.size() == walk.size() && before.data() != walk.data() &&
                 (next.count == 0 || next.out->data() != x.data()),
             "a step of walks goes from some vectors to others");
-    const cuda::WalkVectors<S> vectors = walk_vectors(update, before, walk, next);
+    const cuda::WalkVectors<S> vectors =
+        walk_vectors(update, before.data(), data_or_null(origin), walk, next);
     return send_sums(vectors.num_vectors, [&](const cuda::SumsOutbox& box) {
       steps->step_walks(x, {vectors, update.link, update.restart, update.bound, update.squares, box});
     });
@@ -193,13 +195,6 @@ class CudaBackend : public Backend<S> {
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });
-  }
-  void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
-                   Buffer<S>& before, const InputTarget<S>& next) override {
-    require(walk.size() == before.size(), "blocks of one size");
-    cuda::extrapolate(weights, walk.data(), before.data(), walk.size() / weights.size(),
-                      scale.empty() ? nullptr : scale.data(), next.count == 0 ? nullptr : next.out->data(),
-                      data_or_null(next.slots), next.count);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     PendingSums pending = send_sums(1, [&](const cuda::SumsOutbox& box) {
@@ -290,18 +285,21 @@ class CudaBackend : public Backend<S> {
             .num_out = next.count,
             .chain = chain == nullptr ? cuda::ChainView{} : cuda::ChainView{chain->next.data(), chain->rule}};
   }
-  static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const Buffer<S>& before,
+  static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const S* before, const S* origin,
                                            Buffer<S>& walk, const InputTarget<S>& next) {
-    return {.y = {},
-            .restart_rows = update.restart_rows.data(),
-            .scale = update.scale.empty() ? nullptr : update.scale.data(),
-            .before = before.data(),
-            .walk = walk.data(),
-            .num_rows = walk.size() / update.num_vectors(),
-            .num_vectors = update.num_vectors(),
-            .out = next.count > 0 ? next.out->data() : nullptr,
-            .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
-            .num_out = next.count};
+    cuda::WalkVectors<S> vectors{.y = {},
+                                 .restart_rows = update.restart_rows.data(),
+                                 .scale = update.scale.empty() ? nullptr : update.scale.data(),
+                                 .before = before,
+                                 .origin = origin,
+                                 .walk = walk.data(),
+                                 .num_rows = walk.size() / update.num_vectors(),
+                                 .num_vectors = update.num_vectors(),
+                                 .out = next.count > 0 ? next.out->data() : nullptr,
+                                 .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
+                                 .num_out = next.count};
+    std::copy(update.weights.begin(), update.weights.end(), vectors.weights);
+    return vectors;
   }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/rows_in_fours.cuh"
+#include "kernels/extrapolation.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -85,14 +86,21 @@ __device__ inline void halve_vectors(float (&all)[kThreadVectors]) {
   }
 }
 
+/// So that they are in L2 when they are read.
+__device__ inline void ask_for(const float* numbers) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(numbers));
+}
+
 /// Ends of a step: rows are updated. The changes of a warp's four rows are added up by a thread a vector.
-template <bool kSquares>
+/// kFurther: walks have an origin.
+template <bool kSquares, bool kFurther>
 class UpdateWalks {
  public:
   static_assert(kFour == kThreadVectors && kStepVectors == kSumWarpThreads);
-  /// Of a block: where its walks restart.
+  /// Of a block: where its walks restart, and how far they go.
   struct Shared {
     VertexId restart_rows[kStepVectors];
+    double weights[kFurther ? kStepVectors : 1];
   };
   struct Row {
     float4 before;
@@ -107,12 +115,15 @@ class UpdateWalks {
       const unsigned own = first + threadIdx.x;
       shared.restart_rows[threadIdx.x] =
           own < step.vectors.num_vectors ? step.vectors.restart_rows[own] : kNoVertex;
+      if (kFurther) shared.weights[threadIdx.x] = step.vectors.weights[min(own, kMostFurtherVectors - 1)];
     }
     __syncthreads();
   }
   __device__ Row read(VertexId row) const {
     const WalkVectors<float>& v = step_.vectors;
     Row of;
+    // In registers it would take those of inputs on their way.
+    if (kFurther) ask_for(v.origin + std::uint64_t{row} * v.num_vectors + q_);
     of.before = read_once(v.before + std::uint64_t{row} * v.num_vectors + q_);
     of.scale = v.scale == nullptr ? 1.0f : v.scale[row];
     of.place = v.slots == nullptr ? row : v.slots[min(row, static_cast<VertexId>(v.num_out - 1))];
@@ -126,10 +137,11 @@ class UpdateWalks {
       before = of.before;
       now = {score(row, first, sums[0]), score(row, first + 1, sums[1]), score(row, first + 2, sums[2]),
              score(row, first + 3, sums[3])};
-      write_once(v.walk + std::uint64_t{row} * v.num_vectors + q_, now);
+      const float4 gone = kFurther ? further(row, first, now) : now;
+      write_once(v.walk + std::uint64_t{row} * v.num_vectors + q_, gone);
       if (row < v.num_out)
         write_once(v.out + std::uint64_t{of.place} * v.num_vectors + q_,
-                   {now.x * of.scale, now.y * of.scale, now.z * of.scale, now.w * of.scale});
+                   {gone.x * of.scale, gone.y * of.scale, gone.z * of.scale, gone.w * of.scale});
     }
     add_changes({now.x, now.y, now.z, now.w}, {before.x, before.y, before.z, before.w});
   }
@@ -141,11 +153,12 @@ class UpdateWalks {
     __syncwarp();  // other threads have added to slot q
     if (row == kNoVertex || row_offsets[row] != row_offsets[row + 1]) return;
     const std::uint64_t at = std::uint64_t{row} * v.num_vectors + first + q;
-    const float now = score(row, q, 0), before = v.before[at];
-    v.walk[at] = now;
+    const float now = score(row, q, 0), before = v.before[at],
+                gone = kFurther ? extrapolated(shared_.weights[q], now, v.origin[at]) : now;
+    v.walk[at] = gone;
     if (row < v.num_out)
       v.out[std::uint64_t{v.slots == nullptr ? row : v.slots[row]} * v.num_vectors + first + q] =
-          now * (v.scale == nullptr ? 1.0f : v.scale[row]);
+          gone * (v.scale == nullptr ? 1.0f : v.scale[row]);
     ThreadSums sums;
     sums.add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));
     changes_.take(sums, step_.bound, q);
@@ -161,6 +174,14 @@ class UpdateWalks {
   __device__ float score(VertexId row, unsigned q, double sum) const {
     const volatile VertexId* restarts = shared_.restart_rows;  // not in registers
     return static_cast<float>(step_.link * sum + (row == restarts[q] ? step_.restart : 0.0));
+  }
+  /// Where vectors `first` to first + kThreadVectors of the block go, whose step is `now`.
+  __device__ float4 further(VertexId row, unsigned first, const float4& now) const {
+    const WalkVectors<float>& v = step_.vectors;
+    const volatile double* weights = shared_.weights + first;
+    const float4 origin = read_once(v.origin + std::uint64_t{row} * v.num_vectors + q_);
+    return {extrapolated(weights[0], now.x, origin.x), extrapolated(weights[1], now.y, origin.y),
+            extrapolated(weights[2], now.z, origin.z), extrapolated(weights[3], now.w, origin.w)};
   }
   /// Of this thread's row and vectors.
   __device__ void add_changes(float (&&now)[kThreadVectors], float (&&before)[kThreadVectors]) {
@@ -196,10 +217,10 @@ __device__ inline unsigned first_run(unsigned num_runs) {
 /// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones
 /// as they are dealt, the others as they are taken. Rows without elements keep what they have in walk and
 /// out, but where a walk restarts.
-template <bool kWeighted, bool kSquares>
+template <bool kWeighted, bool kSquares, bool kFurther>
 __global__ void __launch_bounds__(kSumThreads, kBlocksOf<kWeighted>)
     step_wide(CsrView<float> a, RunView deal, const float* x, WalkStep<float> step) {
-  using Update = UpdateWalks<kSquares>;
+  using Update = UpdateWalks<kSquares, kFurther>;
   __shared__ WarpRun runs[kWarps];
   __shared__ typename Update::Shared shared;
   let_next_kernel_begin();
@@ -235,18 +256,23 @@ void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* 
 
 void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* x,
                      const WalkStep<float>& step) {
-  const auto with = [&](auto weighted, auto squares) {
+  const auto with = [&](auto weighted, auto squares, auto further) {
+    constexpr auto kKernel = step_wide<weighted(), squares(), further()>;
     const unsigned all = ceil_div(deal.num_runs, kWarps);
     const dim3 blocks(std::clamp(all, 1u, kBlocksOf<weighted()> * deal.num_multiprocessors),
                       ceil_div(step.vectors.num_vectors, kStepVectors));
-    static const SharedPercent shared =
-        shared_percent(step_wide<weighted(), squares()>, kBlocksOf<weighted()>);
-    launch_early(shared, step_wide<weighted(), squares()>, blocks, kSumThreads, 0, a, deal, x, step);
+    static const SharedPercent shared = shared_percent(kKernel, kBlocksOf<weighted()>);
+    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step);
   };
-  const auto with_squares = [&](auto weighted) {
-    step.squares ? with(weighted, std::true_type()) : with(weighted, std::false_type());
+  using Yes = std::true_type;
+  using No = std::false_type;
+  const auto with_squares = [&](auto weighted, auto further) {
+    step.squares ? with(weighted, Yes(), further) : with(weighted, No(), further);
   };
-  a.values != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
+  const auto with_further = [&](auto weighted) {
+    step.vectors.origin != nullptr ? with_squares(weighted, Yes()) : with_squares(weighted, No());
+  };
+  a.values != nullptr ? with_further(Yes()) : with_further(No());
 }
 
 }  // namespace tessera::cuda

@@ -64,60 +64,6 @@ __global__ void __launch_bounds__(kThreads)
     out[i] = block[i / num_kept * num_vectors + kept[i % num_kept]];
 }
 
-/// Of vectors that a launch takes, in its arguments: the host need not wait for anything to bring them.
-inline constexpr unsigned kWeightsALaunch = 64;
-struct ExtrapolationWeights {
-  double of[kWeightsALaunch];
-};
-
-/// Neighbouring numbers of a row that are read and written at once.
-template <class S, unsigned kWide>
-struct alignas(kWide * sizeof(S)) NumbersAtOnce {
-  S of[kWide];
-};
-
-/// 2^log_lanes threads have a row, kWide vectors each: those from `first` on of num_vectors, `count` of them.
-/// A thread has two rows under way.
-template <unsigned kWide, class S>
-__global__ void __launch_bounds__(kThreads)
-    extrapolate_kernel(ExtrapolationWeights weights, unsigned first, unsigned count, unsigned num_vectors,
-                       unsigned log_lanes, const S* __restrict__ walk, S* __restrict__ before,
-                       std::uint64_t num_rows, const S* __restrict__ scale, S* __restrict__ out,
-                       const VertexId* __restrict__ slots, std::uint64_t num_out) {
-  using Numbers = NumbersAtOnce<S, kWide>;
-  constexpr unsigned kRows = 2;
-  const unsigned q = (threadIdx.x & ((1u << log_lanes) - 1)) * kWide;
-  if (q >= count) return;
-  double weight[kWide];
-  for (unsigned i = 0; i < kWide; ++i) weight[i] = weights.of[q + i];
-  const std::uint64_t rows_of_all = std::uint64_t{gridDim.x} * kThreads >> log_lanes;
-  const auto numbers_of = [&](auto* vectors, std::uint64_t row) {
-    return vectors + row * num_vectors + first + q;
-  };
-  for (std::uint64_t row = first_index() >> log_lanes; row < num_rows; row += kRows * rows_of_all) {
-    Numbers steps[kRows], values[kRows];
-#pragma unroll
-    for (unsigned r = 0; r < kRows; ++r) {
-      const std::uint64_t mine = row + r * rows_of_all;
-      if (mine >= num_rows) break;
-      steps[r] = *reinterpret_cast<const Numbers*>(numbers_of(walk, mine));
-      values[r] = *reinterpret_cast<const Numbers*>(numbers_of(before, mine));
-    }
-#pragma unroll
-    for (unsigned r = 0; r < kRows; ++r) {
-      const std::uint64_t mine = row + r * rows_of_all;
-      if (mine >= num_rows) break;
-      for (unsigned i = 0; i < kWide; ++i)
-        values[r].of[i] = extrapolated(weight[i], steps[r].of[i], values[r].of[i]);
-      *reinterpret_cast<Numbers*>(numbers_of(before, mine)) = values[r];
-      if (mine >= num_out) continue;
-      if (scale != nullptr)
-        for (unsigned i = 0; i < kWide; ++i) values[r].of[i] *= scale[mine];
-      *reinterpret_cast<Numbers*>(numbers_of(out, slots == nullptr ? mine : slots[mine])) = values[r];
-    }
-  }
-}
-
 /// A thread takes kRankRows rows at a time, so that enough loads are under way; one where there are so few
 /// that all are under way at once (on an H200): then a step waits for the slowest thread.
 inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 2 * kThreads;
@@ -209,7 +155,7 @@ __global__ void __launch_bounds__(kThreads)
   ThreadSums sums;
   for (std::uint64_t first = begin; first < v.num_rows; first += step * kWalkRows) {
     double sum[kWalkRows];
-    S old[kWalkRows], scale[kWalkRows];
+    S old[kWalkRows], origin[kWalkRows], scale[kWalkRows];
     VertexId place[kWalkRows];
 #pragma unroll
     for (unsigned j = 0; j < kWalkRows; ++j) {
@@ -217,7 +163,8 @@ __global__ void __launch_bounds__(kThreads)
       if (i >= v.num_rows) continue;
       const std::uint64_t from = place_of(v.y, i);
       sum[j] = from == kNoVertex ? 0.0 : __ldcs(v.y.y + from * v.num_vectors + q);
-      old[j] = v.walk[i * v.num_vectors + q];
+      old[j] = v.before[i * v.num_vectors + q];
+      if (v.origin != nullptr) origin[j] = v.origin[i * v.num_vectors + q];
       if (i >= v.num_out) continue;
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr ? static_cast<VertexId>(i) : v.slots[i];
@@ -226,8 +173,9 @@ __global__ void __launch_bounds__(kThreads)
     for (unsigned j = 0; j < kWalkRows; ++j) {
       const std::uint64_t i = first + j * step;
       if (i >= v.num_rows) continue;
-      const S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
+      S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      if (v.origin != nullptr) stored = extrapolated(v.weights[q], stored, origin[j]);
       v.walk[i * v.num_vectors + q] = stored;
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored * scale[j];
     }

@@ -54,26 +54,23 @@ struct RankVectors {
   ChainView chain = {};
 };
 
-/// Vectors of a step of walks, num_vectors numbers a row: walk is overwritten; out, scale, slots and num_out
-/// as in RankVectors.
+/// Vectors of a step of walks, num_vectors numbers a row: from `before` to `walk`; of walk_update these may
+/// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale, slots
+/// and num_out as in RankVectors.
 template <class S>
 struct WalkVectors {
   ProductView y;
   const VertexId* restart_rows = nullptr;  // num_vectors
   const S* scale = nullptr;
-  const S* before = nullptr;  // of step_walks alone, which goes from here to `walk`
+  const S *before = nullptr, *origin = nullptr;
   S* walk = nullptr;
   std::uint64_t num_rows = 0;
   unsigned num_vectors = 1;
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
+  double weights[kMostFurtherVectors] = {};  // in a kernel's arguments, so that nobody waits for them
 };
-
-/// Backend::extrapolate; out, scale, slots and num_out as in RankVectors. `weights` is host memory.
-template <class S>
-void extrapolate(std::span<const double> weights, const S* walk, S* before, std::uint64_t num_rows,
-                 const S* scale, S* out, const VertexId* slots, std::uint64_t num_out);
 
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
 

@@ -7,21 +7,22 @@
 
 #include "kernels/cuda/block_changes.cuh"
 #include "kernels/cuda/row_run_sums.cuh"
+#include "kernels/extrapolation.hpp"
 
 namespace tessera::cuda {
 
 /// Rows that a thread has under way in an update.
 inline constexpr unsigned kStepRows = 4;
 
-/// The new scores of vector q of rows first to end are in step.vectors.walk, written by this thread: what is
-/// left of their update.
+/// What a step makes of vector q of rows first to end is in step.vectors.walk, written by this thread: what
+/// is left of their update.
 template <bool kSquares, class S>
 __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId end, unsigned q,
                             const BlockChanges<kSquares>& changes) {
   const WalkVectors<S>& v = step.vectors;
   ThreadSums sums;
   for (VertexId row = first; row < end; row += kStepRows) {
-    S stored[kStepRows], old[kStepRows], scale[kStepRows];
+    S stored[kStepRows], old[kStepRows], origin[kStepRows], scale[kStepRows];
     VertexId place[kStepRows];
     // Without branches, so that all loads are under way at once: behind the last row those of the last.
 #pragma unroll
@@ -30,6 +31,7 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
       const std::uint64_t at = std::uint64_t{i} * v.num_vectors + q;
       stored[j] = v.walk[at];
       old[j] = v.before[at];
+      if (v.origin != nullptr) origin[j] = v.origin[at];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr ? i : v.slots[min(i, static_cast<VertexId>(v.num_out - 1))];
     }
@@ -38,6 +40,10 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
       const VertexId i = row + j;
       if (i >= end) break;
       sums.add_change(step.bound, kSquares, static_cast<double>(stored[j]) - static_cast<double>(old[j]));
+      if (v.origin != nullptr) {
+        stored[j] = extrapolated(v.weights[q], stored[j], origin[j]);
+        v.walk[std::uint64_t{i} * v.num_vectors + q] = stored[j];
+      }
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored[j] * scale[j];
     }
   }

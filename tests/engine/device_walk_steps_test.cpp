@@ -8,7 +8,7 @@ namespace {
 
 struct StepShape {
   unsigned num_vectors;
-  bool squares, scaled;
+  bool squares, scaled, further = false;
 };
 
 /// What walks by a matrix start with. They end with its last row that has elements.
@@ -19,7 +19,8 @@ struct WalkCase {
   std::uint64_t num_rows = 0;
   ColumnOrder columns;
   std::vector<VertexId> slots, restart_rows;
-  std::vector<S> x, before, scales;
+  std::vector<S> x, before, scales, origin;
+  std::vector<double> weights;
 
   WalkCase(const RandomMatrix& a, const StepShape& how, std::uint32_t tile_columns)
       : matrix(a), shape(how), columns(order_columns_by_length(a.column_lengths(), tile_columns)) {
@@ -36,6 +37,10 @@ struct WalkCase {
     before = zero_where_empty(random_values<S>(num_rows * k, 2));
     for (unsigned q = 0; q < k; ++q)
       if (restart_rows[q] != kNoVertex) before[restart_rows[q] * k + q] = S(0.75);
+    if (!shape.further) return;
+    origin = before;
+    for (S& number : origin) number = number * S(0.5) + number * number;
+    for (unsigned q = 0; q < k; ++q) weights.push_back(q % 4 == 1 ? 1.0 : 1 + 0.03 * q);
   }
   bool is_empty(std::uint64_t row) const { return matrix.row_offsets[row] == matrix.row_offsets[row + 1]; }
   /// Of numbers of all vectors, row by row, those of rows with elements.
@@ -52,10 +57,11 @@ template <class S>
 class DeviceWalkSteps : public DeviceBackend<S> {
  protected:
   void expect_the_bits_of_the_cpu(const RandomMatrix& a, const StepShape& shape) {
-    SCOPED_TRACE(
-        testing::Message() << a.num_rows << " rows, " << a.col_indices.size() << " elements, "
-                           << shape.num_vectors << " vectors" << (a.values.empty() ? "" : ", weighted")
-                           << (shape.squares ? ", squares" : "") << (shape.scaled ? ", scaled" : ""));
+    SCOPED_TRACE(testing::Message() << a.num_rows << " rows, " << a.col_indices.size() << " elements, "
+                                    << shape.num_vectors << " vectors"
+                                    << (a.values.empty() ? "" : ", weighted")
+                                    << (shape.squares ? ", squares" : "") << (shape.scaled ? ", scaled" : "")
+                                    << (shape.further ? ", further" : ""));
     const WalkCase<S> walks(a, shape, this->device_->tiling_limits().tile_columns);
     this->expect_same([&](Backend<S>& backend) {
       const auto matrix = pack(backend, a, KernelKind::csr, walks.columns, {}, 0);
@@ -68,18 +74,22 @@ class DeviceWalkSteps : public DeviceBackend<S> {
   auto step(Backend<S>& backend, const Matrix<S>& matrix, const WalkCase<S>& walks) {
     const auto x = this->put(backend, walks.x), scales = this->put(backend, walks.scales);
     const auto restarts = this->put(backend, walks.restart_rows), places = this->put(backend, walks.slots);
-    const WalkUpdate<S> update{0.9, 0.1, restarts, scales, ExactScale(1e9), walks.shape.squares};
+    const WalkUpdate<S> update{0.9,          0.1, restarts, scales, ExactScale(1e9), walks.shape.squares,
+                               walks.weights};
+    auto origin = this->put(backend, walks.origin);
+    Buffer<S>* const from = walks.shape.further ? &origin : nullptr;
     auto start = this->put(backend, walks.before),
          next = this->put(backend, std::vector<S>(walks.num_scores(), S{0}));
     const InputTarget<S> target{&next, walks.shape.scaled ? &places : nullptr, walks.slots.size()};
     if (backend.memory_is_host()) {
       const auto y = this->put(backend, product(backend, matrix, walks, 0.0));
-      const auto sums = backend.walk_update(update, y, {}, start, target).take();
+      const auto sums = backend.walk_update(update, y, {}, start, target, from).take();
       return std::tuple(all_limbs(sums), this->get(backend, start), this->get(backend, next));
     }
     auto walk = this->put(backend, walks.zero_where_empty(std::vector<S>(walks.num_scores(), S{-7})));
-    const auto sums = backend.step_walks(matrix, update, x, start, walk, target).take();
+    const auto sums = backend.step_walks(matrix, update, x, start, walk, target, from).take();
     EXPECT_EQ(this->get(backend, start), walks.before);
+    EXPECT_EQ(this->get(backend, origin), walks.origin);
     return std::tuple(all_limbs(sums), this->get(backend, walk), this->get(backend, next));
   }
 
@@ -109,6 +119,8 @@ TYPED_TEST(DeviceWalkSteps, HaveTheBitsOfTheCpu) {
     const RandomMatrix a = random_matrix(7, 3000, 5000, 20, weighted);
     for (const unsigned k : {2u, 8u, 9u, 16u, 17u, 24u, 25u, 32u, 33u, 70u})
       this->expect_the_bits_of_the_cpu(a, {k, k % 2 == 0, k % 3 != 0});
+    for (const unsigned k : {2u, 9u, 16u, 17u, 25u, 32u, 33u, 64u})
+      this->expect_the_bits_of_the_cpu(a, {k, k % 2 == 1, k % 3 != 0, true});
   }
 }
 
@@ -119,9 +131,13 @@ TYPED_TEST(DeviceWalkSteps, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
     lengths.insert(lengths.end(), {length, 1, 0, length});
   RandomMatrix a = matrix_of_row_lengths(lengths, 20000);
   for (const unsigned k : {5u, 12u, 24u, 31u, 40u})
-    for (const bool squares : {false, true}) this->expect_the_bits_of_the_cpu(a, {k, squares, !squares});
+    for (const bool squares : {false, true}) {
+      this->expect_the_bits_of_the_cpu(a, {k, squares, !squares});
+      this->expect_the_bits_of_the_cpu(a, {k, squares, squares, true});
+    }
   a.values = random_values<double>(a.col_indices.size(), 4);
-  for (const unsigned k : {5u, 24u, 40u}) this->expect_the_bits_of_the_cpu(a, {k, true, true});
+  for (const unsigned k : {5u, 24u, 40u})
+    for (const bool further : {false, true}) this->expect_the_bits_of_the_cpu(a, {k, true, true, further});
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({0, 0, 0}, 5), {24, false, false});
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths({3}, 5), {3, true, false});
 }
@@ -159,6 +175,7 @@ TYPED_TEST(DeviceWalkSteps, OfLargeMatricesHaveTheBitsOfTheCpu) {
   for (const unsigned k : {4u, 24u, 30u, 64u, 100u}) this->expect_the_bits_of_the_cpu(a, {k, k == 64, true});
   a.values = random_values<double>(a.col_indices.size(), 4);
   for (const unsigned k : {24u, 68u}) this->expect_the_bits_of_the_cpu(a, {k, k == 68, true});
+  for (const unsigned k : {24u, 48u}) this->expect_the_bits_of_the_cpu(a, {k, k == 48, true, true});
   // A run a row, of groups of 8, 16 and 32 threads.
   std::vector<std::uint64_t> apart(80000, 0);
   for (std::size_t row = 0; row < apart.size(); row += 2) apart[row] = 3;

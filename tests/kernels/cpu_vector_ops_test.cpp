@@ -130,8 +130,8 @@ TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {
     for (const int threads : {1, 3}) {
       omp_set_num_threads(threads);
       std::vector<S> walk = before;
-      const auto sums =
-          cpu::walk_update(0.9, 0.1, y.data(), restart_rows, k, this->scale_, true, walk.data(), n);
+      const auto sums = cpu::walk_update<S>(0.9, 0.1, y.data(), restart_rows, {}, this->scale_, true,
+                                            walk.data(), walk.data(), n);
       ASSERT_EQ(sums.size(), k);
       for (unsigned q = 0; q < k; ++q) {
         PlainSums plain;
@@ -144,6 +144,30 @@ TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {
         expect_sums(sums[q], plain, this->scale_, true);
       }
     }
+  }
+}
+
+TYPED_TEST(CpuVectorOps, WalkUpdateGoesFurtherThanItsStepFromWhatTheTargetHolds) {
+  using S = TypeParam;
+  const std::size_t n = 1500;
+  const unsigned k = 3;
+  const auto y = random_values<double>(n * k, 1);
+  const auto before = random_values<S>(n * k, 2), origin = random_values<S>(n * k, 3);
+  const std::vector<VertexId> restart_rows{7, kNoVertex, 900};
+  const std::vector<double> weights{1.5, 1, 1.25};
+  std::vector<S> walk = origin;
+  const auto sums = cpu::walk_update(0.9, 0.1, y.data(), restart_rows, weights, this->scale_, true,
+                                     before.data(), walk.data(), n);
+  for (unsigned q = 0; q < k; ++q) {
+    PlainSums plain;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t at = i * k + q;
+      const S step = static_cast<S>(0.9 * y[at] + (i == restart_rows[q] ? 0.1 : 0.0));
+      const double from = origin[at], gone = from + weights[q] * (static_cast<double>(step) - from);
+      ASSERT_EQ(walk[at], q == 1 ? step : static_cast<S>(gone));
+      plain.add(static_cast<double>(before[at]), static_cast<double>(step), false);
+    }
+    expect_sums(sums[q], plain, this->scale_, true);
   }
 }
 

@@ -201,7 +201,6 @@ class LinkedBackend : public Backend<S> {
     return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
-  void copy(const Buffer<S>& from, Buffer<S>& to) override { cpu_->copy(from, to); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
                   const InputTarget<S>& target) override {
     cpu_->put_inputs(vector, scale, k, target);
@@ -228,21 +227,26 @@ class LinkedBackend : public Backend<S> {
     return sums;
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
-                          Buffer<S>& walk, const InputTarget<S>& next) override {
+                          Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
+    num_further += origin != nullptr;
     const unsigned k = update.num_vectors();
-    return cpu_->walk_update(update, in_row_order(y, places, walk.size() / k, k), {}, walk, next);
+    return cpu_->walk_update(update, in_row_order(y, places, walk.size() / k, k), {}, walk, next, origin);
   }
   PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
-                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next) override {
+                         const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
+                         const Buffer<S>* origin) override {
     ++num_stepped;
+    num_further += origin != nullptr;
     const unsigned k = update.num_vectors();
     const std::uint64_t num_rows = before.size() / k;
     Buffer<double> y(dynamic_cast<const LinkedMatrix<S>&>(matrix).num_rows * k);
     std::fill(y.begin(), y.end(), 0.0);
     matrix.apply(x, y, k);
-    Buffer<S> stepped = before.clone(), inputs(next.out->size());
+    Buffer<S> stepped = before.clone(), inputs(next.out->size()), from;
+    if (origin != nullptr) from = origin->clone();
     std::fill(inputs.begin(), inputs.end(), S{0});
-    PendingSums sums = cpu_->walk_update(update, y, {}, stepped, {&inputs, next.slots, next.count});
+    PendingSums sums = cpu_->walk_update(update, y, {}, stepped, {&inputs, next.slots, next.count},
+                                         origin == nullptr ? nullptr : &from);
     // Rows that hold 0 now and then are as rows without elements: they stay as they are.
     for (std::uint64_t i = 0; i < num_rows * k; ++i)
       if (stepped[i] != S{0} || before[i] != S{0}) walk[i] = stepped[i];
@@ -261,11 +265,6 @@ class LinkedBackend : public Backend<S> {
     return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
                        nullptr);
-  }
-  void extrapolate(std::span<const double> weights, const Buffer<S>& walk, const Buffer<S>& scale,
-                   Buffer<S>& before, const InputTarget<S>& next) override {
-    ++num_extrapolated;
-    cpu_->extrapolate(weights, walk, scale, before, next);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;
@@ -299,7 +298,7 @@ class LinkedBackend : public Backend<S> {
   int num_stepped = 0;                       ///< steps in one go
   int num_ended = 0;                         ///< products
   int num_chained = 0;                       ///< updates that follow one another
-  int num_extrapolated = 0;                  ///< steps of walks
+  int num_further = 0;                       ///< steps of walks with an origin
   int num_norms = 0;                         ///< looks at a product for its norm
   int num_normed = 0;                        ///< updates that divide by the norm themselves
 

@@ -287,19 +287,18 @@ class CudaBackend : public Backend<S> {
   }
   static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const S* before, const S* origin,
                                            Buffer<S>& walk, const InputTarget<S>& next) {
-    cuda::WalkVectors<S> vectors{.y = {},
-                                 .restart_rows = update.restart_rows.data(),
-                                 .scale = update.scale.empty() ? nullptr : update.scale.data(),
-                                 .before = before,
-                                 .origin = origin,
-                                 .walk = walk.data(),
-                                 .num_rows = walk.size() / update.num_vectors(),
-                                 .num_vectors = update.num_vectors(),
-                                 .out = next.count > 0 ? next.out->data() : nullptr,
-                                 .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
-                                 .num_out = next.count};
-    std::copy(update.weights.begin(), update.weights.end(), vectors.weights);
-    return vectors;
+    return {.y = {},
+            .restart_rows = update.restart_rows.data(),
+            .scale = update.scale.empty() ? nullptr : update.scale.data(),
+            .before = before,
+            .origin = origin,
+            .walk = walk.data(),
+            .num_rows = walk.size() / update.num_vectors(),
+            .num_vectors = update.num_vectors(),
+            .out = next.count > 0 ? next.out->data() : nullptr,
+            .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
+            .num_out = next.count,
+            .weights = update.weights.data()};
   }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>

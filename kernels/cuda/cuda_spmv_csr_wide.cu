@@ -109,13 +109,14 @@ class UpdateWalks {
   };
 
   /// All threads of the block call; first: of its vectors.
-  __device__ UpdateWalks(const WalkStep<float>& step, Shared& shared, unsigned first, unsigned q)
+  __device__ UpdateWalks(const WalkStep<float>& step, const WalkWeights<kFurther>& weights, Shared& shared,
+                         unsigned first, unsigned q)
       : step_(step), shared_(shared), q_(q) {
     if (threadIdx.x < kStepVectors) {
       const unsigned own = first + threadIdx.x;
       shared.restart_rows[threadIdx.x] =
           own < step.vectors.num_vectors ? step.vectors.restart_rows[own] : kNoVertex;
-      if (kFurther) shared.weights[threadIdx.x] = step.vectors.weights[min(own, kMostFurtherVectors - 1)];
+      if constexpr (kFurther) shared.weights[threadIdx.x] = weights.of[min(own, kMostFurtherVectors - 1)];
     }
     __syncthreads();
   }
@@ -219,7 +220,8 @@ __device__ inline unsigned first_run(unsigned num_runs) {
 /// out, but where a walk restarts.
 template <bool kWeighted, bool kSquares, bool kFurther>
 __global__ void __launch_bounds__(kSumThreads, kBlocksOf<kWeighted>)
-    step_wide(CsrView<float> a, RunView deal, const float* x, WalkStep<float> step) {
+    step_wide(CsrView<float> a, RunView deal, const float* x, WalkStep<float> step,
+              WalkWeights<kFurther> weights) {
   using Update = UpdateWalks<kSquares, kFurther>;
   __shared__ WarpRun runs[kWarps];
   __shared__ typename Update::Shared shared;
@@ -227,7 +229,7 @@ __global__ void __launch_bounds__(kSumThreads, kBlocksOf<kWeighted>)
   const unsigned num_vectors = step.vectors.num_vectors, warp = threadIdx.x / kSumWarpThreads,
                  lane = threadIdx.x % kSumWarpThreads, first = blockIdx.y * kStepVectors,
                  own = first + vector_of_thread(), q = min(own, num_vectors - kThreadVectors);
-  Update update(step, shared, first, q);
+  Update update(step, weights, shared, first, q);
   bool is_first = true;
   for (unsigned i = first_run(deal.num_runs); i < deal.num_runs;) {
     sum_run_in_fours<kWeighted>(a, deal, i, runs[warp], x, {own, num_vectors}, is_first, update);
@@ -262,7 +264,8 @@ void step_wide_walks(const CsrView<float>& a, const RunView& deal, const float* 
     const dim3 blocks(std::clamp(all, 1u, kBlocksOf<weighted()> * deal.num_multiprocessors),
                       ceil_div(step.vectors.num_vectors, kStepVectors));
     static const SharedPercent shared = shared_percent(kKernel, kBlocksOf<weighted()>);
-    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step);
+    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step,
+                 WalkWeights<further()>(step.vectors.weights, step.vectors.num_vectors));
   };
   using Yes = std::true_type;
   using No = std::false_type;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.cuh"
@@ -58,12 +59,14 @@ void walk_update(double continue_probability, double restart, const WalkVectors<
   const std::uint64_t size = vectors.num_rows * std::min(vectors.num_vectors, kWalkVectors);
   const dim3 blocks(num_reduce_blocks(ceil_div<std::uint64_t>(size, kWalkRows)),
                     ceil_div(vectors.num_vectors, kWalkVectors));
-  if (squares)
-    launch_early(walk_kernel<true, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
-                 box);
-  else
-    launch_early(walk_kernel<false, S>, blocks, kThreads, 0, continue_probability, restart, vectors, bound,
-                 box);
+  const auto launch = [&](auto squares, auto further) {
+    launch_early(walk_kernel<squares(), further(), S>, blocks, kThreads, 0, continue_probability, restart,
+                 vectors, WalkWeights<further()>(vectors.weights, vectors.num_vectors), bound, box);
+  };
+  const auto with_squares = [&](auto further) {
+    squares ? launch(std::true_type(), further) : launch(std::false_type(), further);
+  };
+  vectors.origin != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
 }
 
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,

@@ -140,9 +140,10 @@ __device__ inline void add_words_of_vectors(const ThreadSums& own, const ExactSc
 
 /// Blocks (x: rows, y: groups of kWalkVectors vectors). Neighbouring threads take the vectors of a row; each
 /// keeps to one vector.
-template <bool kSquares, class S>
+template <bool kSquares, bool kFurther, class S>
 __global__ void __launch_bounds__(kThreads)
-    walk_kernel(double c, double restart, WalkVectors<S> v, ExactScale bound, SumsOutbox box) {
+    walk_kernel(double c, double restart, WalkVectors<S> v, WalkWeights<kFurther> weights, ExactScale bound,
+                SumsOutbox box) {
   let_next_kernel_begin();
   const unsigned first_vector = blockIdx.y * kWalkVectors,
                  count = min(v.num_vectors - first_vector, kWalkVectors), groups = kThreads / count,
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(kThreads)
       const std::uint64_t from = place_of(v.y, i);
       sum[j] = from == kNoVertex ? 0.0 : __ldcs(v.y.y + from * v.num_vectors + q);
       old[j] = v.before[i * v.num_vectors + q];
-      if (v.origin != nullptr) origin[j] = v.origin[i * v.num_vectors + q];
+      if (kFurther) origin[j] = v.origin[i * v.num_vectors + q];
       if (i >= v.num_out) continue;
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr ? static_cast<VertexId>(i) : v.slots[i];
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(kThreads)
       if (i >= v.num_rows) continue;
       S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
-      if (v.origin != nullptr) stored = extrapolated(v.weights[q], stored, origin[j]);
+      if constexpr (kFurther) stored = extrapolated(weights.of[q], stored, origin[j]);
       v.walk[i * v.num_vectors + q] = stored;
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored * scale[j];
     }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -69,7 +70,18 @@ struct WalkVectors {
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
-  double weights[kMostFurtherVectors] = {};  // in a kernel's arguments, so that nobody waits for them
+  const double* weights = nullptr;  // with an origin, num_vectors; host memory
+};
+
+/// Weights in a kernel's arguments, so that nobody waits for them. None where steps are as they are.
+template <bool kFurther>
+struct WalkWeights {
+  explicit WalkWeights(const double*, unsigned) {}
+};
+template <>
+struct WalkWeights<true> {
+  double of[kMostFurtherVectors] = {};
+  WalkWeights(const double* weights, unsigned count) { std::copy_n(weights, count, of); }
 };
 
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.

@@ -15,10 +15,10 @@ namespace tessera::cuda {
 inline constexpr unsigned kStepRows = 4;
 
 /// What a step makes of vector q of rows first to end is in step.vectors.walk, written by this thread: what
-/// is left of their update.
-template <bool kSquares, class S>
-__device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId end, unsigned q,
-                            const BlockChanges<kSquares>& changes) {
+/// is left of their update. kFurther: walks have an origin.
+template <bool kSquares, bool kFurther, class S>
+__device__ void finish_rows(const WalkStep<S>& step, const WalkWeights<kFurther>& weights, VertexId first,
+                            VertexId end, unsigned q, const BlockChanges<kSquares>& changes) {
   const WalkVectors<S>& v = step.vectors;
   ThreadSums sums;
   for (VertexId row = first; row < end; row += kStepRows) {
@@ -31,7 +31,7 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
       const std::uint64_t at = std::uint64_t{i} * v.num_vectors + q;
       stored[j] = v.walk[at];
       old[j] = v.before[at];
-      if (v.origin != nullptr) origin[j] = v.origin[at];
+      if (kFurther) origin[j] = v.origin[at];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr ? i : v.slots[min(i, static_cast<VertexId>(v.num_out - 1))];
     }
@@ -40,8 +40,8 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
       const VertexId i = row + j;
       if (i >= end) break;
       sums.add_change(step.bound, kSquares, static_cast<double>(stored[j]) - static_cast<double>(old[j]));
-      if (v.origin != nullptr) {
-        stored[j] = extrapolated(v.weights[q], stored[j], origin[j]);
+      if constexpr (kFurther) {
+        stored[j] = extrapolated(weights.of[q], stored[j], origin[j]);
         v.walk[std::uint64_t{i} * v.num_vectors + q] = stored[j];
       }
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored[j] * scale[j];
@@ -53,9 +53,9 @@ __device__ void finish_rows(const WalkStep<S>& step, VertexId first, VertexId en
 /// Blocks (x: runs, y: groups of kStepVectors vectors); those of a group go through all runs, the first ones
 /// as they are dealt, the others as they are taken. Runs: as for multiply_runs. Rows without elements keep
 /// what they have in walk and out, but where a walk restarts.
-template <class Runs, bool kWeighted, bool kSquares, class S>
+template <class Runs, bool kWeighted, bool kSquares, bool kFurther, class S>
 __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
-    step_runs(CsrView<S> a, RunView deal, const S* x, WalkStep<S> step) {
+    step_runs(CsrView<S> a, RunView deal, const S* x, WalkStep<S> step, WalkWeights<kFurther> weights) {
   constexpr unsigned kLanes = Runs::kLanes, kGroups = kSumThreads / kLanes;
   let_next_kernel_begin();
   const WalkVectors<S>& v = step.vectors;
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
         !work.is_cut() || work.template ends_row<kLanes>(deal.chunks_done + blockIdx.y * deal.num_cut_rows);
     if (is_done && has_vector) {
       if (work.is_cut()) put_score(work.run.first_row, work.row_sum(q));
-      finish_rows(step, work.run.first_row, work.run.end_row, q, changes);
+      finish_rows<kSquares>(step, weights, work.run.first_row, work.run.end_row, q, changes);
     }
     i = gridDim.x * kGroups + first_of_group<kLanes>(taken);
   }
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kSumThreads, kBlocksEach)
   if (group == 0 && restart_row != kNoVertex &&
       a.row_offsets[restart_row] == a.row_offsets[restart_row + 1]) {
     put_score(restart_row, 0);
-    finish_rows(step, restart_row, restart_row + 1, q, changes);
+    finish_rows<kSquares>(step, weights, restart_row, restart_row + 1, q, changes);
   }
   changes.template send<kLanes>(first, min(v.num_vectors - first, kStepVectors), step.box, [&] {
     for (unsigned y = 0; y < gridDim.y; ++y) deal.runs_taken[y] = 0;
@@ -108,12 +108,16 @@ void launch_step(const CsrView<S>& a, const RunView& deal, const S* x, const Wal
                  all = ceil_div(deal.num_runs, kSumThreads / Runs::kLanes);
   const dim3 blocks(std::clamp(all, 1u, kBlocksEach * deal.num_multiprocessors),
                     ceil_div(num_vectors, kStepVectors));
-  const auto launch = [&](auto squares) {
-    constexpr auto kKernel = step_runs<Runs, kWeighted, squares(), S>;
+  const auto launch = [&](auto squares, auto further) {
+    constexpr auto kKernel = step_runs<Runs, kWeighted, squares(), further(), S>;
     static const SharedPercent shared = shared_percent(kKernel, kBlocksEach);
-    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step);
+    launch_early(shared, kKernel, blocks, kSumThreads, 0, a, deal, x, step,
+                 WalkWeights<further()>(step.vectors.weights, num_vectors));
   };
-  step.squares ? launch(std::true_type()) : launch(std::false_type());
+  const auto with_squares = [&](auto further) {
+    step.squares ? launch(std::true_type(), further) : launch(std::false_type(), further);
+  };
+  step.vectors.origin != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
 }
 
 }  // namespace tessera::cuda

@@ -1,5 +1,6 @@
 // Sorts one bucket of edges by row, then source, with counting passes in cache, and applies the rule for
-// duplicates. One object a thread, for many buckets.
+// duplicates. Buckets whose sources ascend, as those of a graph that is turned round and of files sorted by
+// source, take one pass. One object a thread, for many buckets.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -38,9 +39,11 @@ class BucketSorter {
   };
   using Item = std::conditional_t<kWeighted, WeightedItem, PlainItem>;
 
-  void count_digits(const Entry* entries, EdgeOffset count, std::uint64_t num_rows);
+  void count_rows(const Entry* entries, EdgeOffset count, std::uint64_t num_rows);
+  void count_digits(const Entry* entries, EdgeOffset count);
   const Item* sort_by_source(const Entry* entries, EdgeOffset count);
-  void place_by_row(const Item* items, EdgeOffset count);
+  template <class Edge>
+  void place_by_row(const Edge* edges, EdgeOffset count);
   void combine_duplicates();
 
   Duplicates duplicates_;

@@ -4,6 +4,7 @@
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_rows.hpp"
+#include "engine/merged_rows.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -21,26 +22,29 @@ LabelTable copy_of(const LabelTable& labels) {
   return copy;
 }
 
-Graph remade(const Graph& graph, const EdgeRules& rules, Duplicates duplicates, Communicator& comm) {
+/// Of graph's vertices, without edges.
+Graph without_edges(const Graph& graph, Communicator& comm) {
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
   result.facts = graph.facts;
   run_together(comm, [&] { result.labels = copy_of(graph.labels); });
-  GraphSource source(graph);
-  make_rows(source, rules, duplicates, nullptr, result, comm);
   return result;
 }
 
 }  // namespace
 
 Graph transposed(const Graph& graph, Communicator& comm) {
-  return remade(graph, {.reverse = true}, Duplicates::keep, comm);
+  Graph result = without_edges(graph, comm);
+  GraphSource source(graph);
+  make_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
+  return result;
 }
 
 Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm) {
-  Graph result = remade(graph, {.undirected = true}, duplicates, comm);
+  Graph result = without_edges(graph, comm);
   result.facts.undirected = true;
+  merge_rows(graph, transposed(graph, comm), duplicates, result, comm);
   return result;
 }
 

@@ -65,6 +65,7 @@ class RowCutter {
     }
     std::uint64_t first = 0, rest = 0;
     for (std::uint64_t k = 0; k < length; ++k) {
+      if (k + kAhead < length) ask_for_slot(cols[k + kAhead]);
       const VertexId slot = columns_.slot_of_column[cols[k]];
       const bool in_first = slot < first_tile_slots_;
       slots_[first] = rest_slots_[rest] = slot;
@@ -80,6 +81,10 @@ class RowCutter {
     group_rest(first, rest);
     length_ = length;
   }
+  /// Slots lie scattered: those of a row's first elements should be on their way when it is grouped.
+  void ask_for_slots(const VertexId* cols, std::uint64_t length) const {
+    for (std::uint64_t k = 0; k < std::min(length, kAhead); ++k) ask_for_slot(cols[k]);
+  }
   /// Tiles of the row, ascending, and how many elements each has.
   std::span<const std::uint32_t> touched() const { return touched_; }
   std::uint32_t count(std::uint32_t tile) const { return counts_[tile]; }
@@ -90,6 +95,11 @@ class RowCutter {
   }
 
  private:
+  static constexpr std::uint64_t kAhead = 32;  // elements
+
+  void ask_for_slot(VertexId column) const {
+    __builtin_prefetch(columns_.slot_of_column.data() + column);
+  }
   void group_rest(std::uint64_t first, std::uint64_t rest) {
     for (std::uint64_t i = 0; i < rest; ++i) {
       const std::uint32_t tile = tile_of_(rest_slots_[i]);
@@ -181,6 +191,7 @@ class Cutting {
       if (i + 2 * kAhead < first_row_[c + 1]) {
         __builtin_prefetch(csr_.row_offsets + rows_[i + 2 * kAhead]);
         __builtin_prefetch(csr_.col_indices + row_begin(i + kAhead));
+        cutter.ask_for_slots(csr_.col_indices + row_begin(i + kAhead / 2), row_length(i + kAhead / 2));
       }
       cutter.group(csr_.col_indices + row_begin(i), row_length(i));
       std::uint64_t from = 0;

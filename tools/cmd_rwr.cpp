@@ -54,7 +54,8 @@ RwrCommand::RwrCommand()
       .opposite = "query";
   options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
                   "probability to walk on instead of restarting (c); the paper calls it restart probability");
-  options_.count("batch", batch_, 1, 1024, "queries that share one pass over the matrix, at most");
+  options_.count("batch", batch_, 1, 1024,
+                 "queries that share one pass over the matrix, at most; more than 64 never do");
   options_.flag(
       "plain-steps", plain_steps_,
       "only steps of the walk itself; without, slow walks take half as many or fewer to the same tolerance "
@@ -140,7 +141,8 @@ int RwrCommand::run(Session& session) {
   const std::vector<PlacedLabel> asked = queries(session);
   Graph graph = load(session, asked.size());
   const std::vector<VertexId> vertices = find_queries(asked, graph, session.comm());
-  const auto batch = static_cast<unsigned>(std::min<std::size_t>(batch_, vertices.size()));
+  const auto batch =
+      static_cast<unsigned>(std::min<std::size_t>({batch_, vertices.size(), std::size_t{kMostWalks}}));
   const MemoryShape shape{.batch = batch,
                           .num_results = vertices.size(),
                           .accelerates = !plain_steps_ && stop_.fixed_iterations == 0};

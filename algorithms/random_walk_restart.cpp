@@ -130,6 +130,7 @@ class WalkBlock {
   Buffer<S>* origin() { return weights_.empty() ? nullptr : &before_; }
   PendingSums update();
   void choose_weights();
+  /// Behind the walks' own 1: what was a copy of a walk goes on by plain steps.
   void put_weights(bool accelerates) {
     weights_.assign(accelerates ? width_ : 0, 1.0);
     for (std::size_t q = 0; q < weights_.size() && q < walks_.size(); ++q)

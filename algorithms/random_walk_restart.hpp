@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "algorithms/convergence.hpp"
+#include "kernels/backend.hpp"
 
 namespace tessera {
 
-/// Queries that share one pass over the matrix, at most.
+/// Queries that share one pass over the matrix, at most: whether steps may be accelerated or not.
 inline constexpr unsigned kMostWalks = kMostFurtherVectors;
 
 struct RwrOptions {

@@ -33,9 +33,15 @@ BucketSorter<kWeighted>::BucketSorter(EdgeOffset largest_bucket, std::uint64_t n
 
 template <bool kWeighted>
 void BucketSorter<kWeighted>::sort(const Entry* entries, EdgeOffset count, std::uint64_t num_rows) {
-  count_rows(entries, count, num_rows);
+  row_begin_.assign(num_rows + 1, 0);
   const bool ascends = std::is_sorted(entries, entries + count,
                                       [](const Entry& a, const Entry& b) { return a.source < b.source; });
+  if (ascends)
+    count_rows(entries, count);
+  else
+    count_rows_and_digits(entries, count);
+  std::exclusive_scan(row_begin_.begin(), row_begin_.end(), row_begin_.begin(), EdgeOffset{0});
+  row_next_ = row_begin_;
   if (ascends)
     place_by_row(entries, count);
   else
@@ -45,23 +51,20 @@ void BucketSorter<kWeighted>::sort(const Entry* entries, EdgeOffset count, std::
   combine_duplicates();
 }
 
-/// Starts of all rows.
 template <bool kWeighted>
-void BucketSorter<kWeighted>::count_rows(const Entry* entries, EdgeOffset count, std::uint64_t num_rows) {
-  row_begin_.assign(num_rows + 1, 0);
+void BucketSorter<kWeighted>::count_rows(const Entry* entries, EdgeOffset count) {
   for (EdgeOffset i = 0; i < count; ++i) ++row_begin_[entries[i].row];
-  std::exclusive_scan(row_begin_.begin(), row_begin_.end(), row_begin_.begin(), EdgeOffset{0});
-  row_next_ = row_begin_;
 }
 
-/// Starts of all digits' values, in one pass over the entries.
+/// Starts of all digits' values, and lengths of all rows, in one pass over the entries.
 template <bool kWeighted>
-void BucketSorter<kWeighted>::count_digits(const Entry* entries, EdgeOffset count) {
+void BucketSorter<kWeighted>::count_rows_and_digits(const Entry* entries, EdgeOffset count) {
   for (auto& digit : digit_begin_) std::fill(digit.begin(), digit.end(), 0);
   const std::uint32_t mask = (1u << digit_bits_) - 1;
   for (EdgeOffset i = 0; i < count; ++i) {
     const std::uint32_t source = entries[i].source;
     for (int d = 0; d < num_digits_; ++d) ++digit_begin_[d][(source >> (d * digit_bits_)) & mask];
+    ++row_begin_[entries[i].row];
   }
   for (auto& digit : digit_begin_)
     std::exclusive_scan(digit.begin(), digit.end(), digit.begin(), std::uint64_t{0});
@@ -69,7 +72,6 @@ void BucketSorter<kWeighted>::count_digits(const Entry* entries, EdgeOffset coun
 
 template <bool kWeighted>
 auto BucketSorter<kWeighted>::sort_by_source(const Entry* entries, EdgeOffset count) -> const Item* {
-  count_digits(entries, count);
   const std::uint32_t mask = (1u << digit_bits_) - 1;
   std::uint64_t* begin = digit_begin_[0].data();
   Item* out = items_[0].data();

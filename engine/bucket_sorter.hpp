@@ -1,6 +1,6 @@
 // Sorts one bucket of edges by row, then source, with counting passes in cache, and applies the rule for
 // duplicates. Buckets whose sources ascend, as those of a graph that is turned round and of files sorted by
-// source, take one pass. One object a thread, for many buckets.
+// source, are counted and placed alone. One object a thread, for many buckets.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -39,8 +39,8 @@ class BucketSorter {
   };
   using Item = std::conditional_t<kWeighted, WeightedItem, PlainItem>;
 
-  void count_rows(const Entry* entries, EdgeOffset count, std::uint64_t num_rows);
-  void count_digits(const Entry* entries, EdgeOffset count);
+  void count_rows(const Entry* entries, EdgeOffset count);
+  void count_rows_and_digits(const Entry* entries, EdgeOffset count);
   const Item* sort_by_source(const Entry* entries, EdgeOffset count);
   template <class Edge>
   void place_by_row(const Edge* edges, EdgeOffset count);

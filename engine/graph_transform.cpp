@@ -22,29 +22,36 @@ LabelTable copy_of(const LabelTable& labels) {
   return copy;
 }
 
-/// Of graph's vertices, without edges.
-Graph without_edges(const Graph& graph, Communicator& comm) {
+void copy_labels_and_facts(const Graph& graph, Graph& result, Communicator& comm) {
+  result.facts = graph.facts;
+  run_together(comm, [&] { result.labels = copy_of(graph.labels); });
+}
+
+/// Without labels and facts.
+Graph turned_edges(const Graph& graph, Communicator& comm) {
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
-  result.facts = graph.facts;
-  run_together(comm, [&] { result.labels = copy_of(graph.labels); });
+  GraphSource source(graph);
+  make_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
   return result;
 }
 
 }  // namespace
 
 Graph transposed(const Graph& graph, Communicator& comm) {
-  Graph result = without_edges(graph, comm);
-  GraphSource source(graph);
-  make_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
+  Graph result = turned_edges(graph, comm);
+  copy_labels_and_facts(graph, result, comm);
   return result;
 }
 
 Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm) {
-  Graph result = without_edges(graph, comm);
+  Graph result;
+  result.num_vertices = graph.num_vertices;
+  result.weighted = graph.weighted;
+  merge_rows(graph, turned_edges(graph, comm), duplicates, result, comm);
+  copy_labels_and_facts(graph, result, comm);
   result.facts.undirected = true;
-  merge_rows(graph, transposed(graph, comm), duplicates, result, comm);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/merged_rows.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -80,9 +81,9 @@ class Merging {
     std::inclusive_scan(offsets, offsets + num_rows + 1, offsets);
     result_.col_indices = Buffer<VertexId>(offsets[num_rows]);
     if (graph_.weighted) result_.weights = Buffer<double>(offsets[num_rows]);
-    bool overflows = false;
+    std::atomic<bool> overflows = false;
     for_each_row([&](std::uint64_t row) {
-      if (!fill(row)) __atomic_store_n(&overflows, true, __ATOMIC_RELAXED);
+      if (!fill(row)) overflows = true;
     });
     if (overflows)
       throw InputError("the weights of a repeated edge add up to more than a double holds; scale them down");

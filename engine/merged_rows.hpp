@@ -7,9 +7,10 @@
 
 namespace tessera {
 
-/// turned: transposed(graph). result: of the same vertices, gets rows and num_edges; a self-loop is one edge.
-/// Edges of the same ends are in the order of graph's rows. Throws InputError where weights add up to more
-/// than a double holds. Collective.
+/// turned: graph's edges turned round, in the same blocks of rows; of both rows and edges alone are looked
+/// at. result: of the same vertices, gets rows and num_edges; a self-loop is one edge. Edges of the same ends
+/// are in the order of graph's rows. Throws InputError where weights add up to more than a double holds.
+/// Collective.
 void merge_rows(const Graph& graph, const Graph& turned, Duplicates duplicates, Graph& result,
                 Communicator& comm);
 

@@ -97,9 +97,7 @@ class RowCutter {
  private:
   static constexpr std::uint64_t kAhead = 32;  // elements
 
-  void ask_for_slot(VertexId column) const {
-    __builtin_prefetch(columns_.slot_of_column.data() + column);
-  }
+  void ask_for_slot(VertexId column) const { __builtin_prefetch(columns_.slot_of_column.data() + column); }
   void group_rest(std::uint64_t first, std::uint64_t rest) {
     for (std::uint64_t i = 0; i < rest; ++i) {
       const std::uint32_t tile = tile_of_(rest_slots_[i]);
@@ -191,8 +189,9 @@ class Cutting {
       if (i + 2 * kAhead < first_row_[c + 1]) {
         __builtin_prefetch(csr_.row_offsets + rows_[i + 2 * kAhead]);
         __builtin_prefetch(csr_.col_indices + row_begin(i + kAhead));
-        cutter.ask_for_slots(csr_.col_indices + row_begin(i + kAhead / 2), row_length(i + kAhead / 2));
       }
+      if (const std::uint64_t soon = i + kAhead / 2; soon < first_row_[c + 1])
+        cutter.ask_for_slots(csr_.col_indices + row_begin(soon), row_length(soon));
       cutter.group(csr_.col_indices + row_begin(i), row_length(i));
       std::uint64_t from = 0;
       for (std::uint32_t tile : cutter.touched()) {

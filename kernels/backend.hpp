@@ -155,12 +155,25 @@ struct WalkUpdate {
   std::span<const double> weights = {};  ///< with an origin, of each vector, at most kMostFurtherVectors
 
   unsigned num_vectors() const { return static_cast<unsigned>(restart_rows.size()); }
+  /// Of the same size; both may be empty.
+  static bool is_another(const Buffer<S>& one, const Buffer<S>& other) {
+    return one.size() == other.size() && (one.empty() || one.data() != other.data());
+  }
+  /// Throws InternalError.
   void require_origin(const Buffer<S>& walk, const Buffer<S>* origin) const {
     require(
         weights.size() == (origin == nullptr ? 0 : num_vectors()) && weights.size() <= kMostFurtherVectors,
         "a weight of each walk that has an origin");
-    require(origin == nullptr || (origin->size() == walk.size() && origin->data() != walk.data()),
-            "walks and another block of their size");
+    require(origin == nullptr || is_another(*origin, walk), "walks and another block of their size");
+  }
+  /// Of a step in one go.
+  void require_apart(const Buffer<S>& x, const Buffer<S>& before, const Buffer<S>& walk,
+                     const InputTarget<S>& next, const Buffer<S>* origin) const {
+    require_origin(walk, origin);
+    require(is_another(before, walk) && (origin == nullptr || is_another(*origin, before)) &&
+                (next.count == 0 || next.out->data() != x.data()) &&
+                (next.count == 0 || origin == nullptr || next.out->data() != origin->data()),
+            "a step of walks goes from some vectors to others");
   }
 };
 
@@ -239,10 +252,10 @@ class Backend {
                                   const RowPlaces& places, Buffer<S>& walk, const InputTarget<S>& next,
                                   Buffer<S>* origin = nullptr) = 0;
   /// y = A x and walk_update() in one go, by a matrix that steps_walks() of so many vectors; of the same
-  /// bits. x, `before` and the origin are read, and none of them is `walk` or of `next`. In these, rows
-  /// without elements are left as they are, but where a walk restarts, so they must hold 0 there. The matrix
-  /// has no elements in rows behind those of `walk`. The next step may start before these sums are taken, but
-  /// not the one after it.
+  /// bits. x, `before` and the origin, another block, are read, and none of them is `walk` or of `next`. In
+  /// these, rows without elements are left as they are, but where a walk restarts, so they must hold 0 there.
+  /// The matrix has no elements in rows behind those of `walk`. The next step may start before these sums are
+  /// taken, but not the one after it.
   virtual PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
                                  const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
                                  const Buffer<S>* origin = nullptr);

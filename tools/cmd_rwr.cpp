@@ -54,8 +54,9 @@ RwrCommand::RwrCommand()
       .opposite = "query";
   options_.number("continue-probability", continue_probability_, {.low = 0, .high = 1, .high_open = true},
                   "probability to walk on instead of restarting (c); the paper calls it restart probability");
-  options_.count("batch", batch_, 1, 1024,
-                 "queries that share one pass over the matrix, at most; more than 64 never do");
+  options_.count(
+      "batch", batch_, 1, 1024,
+      fmt::format("queries that share one pass over the matrix, at most; more than {} never do", kMostWalks));
   options_.flag(
       "plain-steps", plain_steps_,
       "only steps of the walk itself; without, slow walks take half as many or fewer to the same tolerance "

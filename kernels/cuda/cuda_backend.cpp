@@ -174,12 +174,9 @@ class CudaBackend : public Backend<S> {
   PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
                          const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
                          const Buffer<S>* origin) override {
-    update.require_origin(walk, origin);
     const auto* steps = dynamic_cast<const cuda::StepsWalks<S>*>(&matrix);
     require(steps != nullptr, "a matrix that steps walks");
-    require(before.size() == walk.size() && before.data() != walk.data() &&
-                (next.count == 0 || next.out->data() != x.data()),
-            "a step of walks goes from some vectors to others");
+    update.require_apart(x, before, walk, next, origin);
     const cuda::WalkVectors<S> vectors =
         walk_vectors(update, before.data(), data_or_null(origin), walk, next);
     return send_sums(vectors.num_vectors, [&](const cuda::SumsOutbox& box) {

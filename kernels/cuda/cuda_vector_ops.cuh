@@ -152,6 +152,8 @@ __global__ void __launch_bounds__(kThreads)
                       begin = threadIdx.x < groups * count ? blockIdx.x * groups + threadIdx.x / count
                                                            : v.num_rows;
   const VertexId restart_row = v.restart_rows[q];
+  double weight = 1;
+  if constexpr (kFurther) weight = weights.of[q];
   wait_for_kernels_before();
   ThreadSums sums;
   for (std::uint64_t first = begin; first < v.num_rows; first += step * kWalkRows) {
@@ -176,7 +178,7 @@ __global__ void __launch_bounds__(kThreads)
       if (i >= v.num_rows) continue;
       S stored = static_cast<S>(c * sum[j] + (i == restart_row ? restart : 0.0));
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
-      if constexpr (kFurther) stored = extrapolated(weights.of[q], stored, origin[j]);
+      if constexpr (kFurther) stored = extrapolated(weight, stored, origin[j]);
       v.walk[i * v.num_vectors + q] = stored;
       if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored * scale[j];
     }

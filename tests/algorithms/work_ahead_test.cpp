@@ -152,14 +152,21 @@ TEST(WorkAhead, AStoppedPageRankHasTheScoresOfItsLastStep) {
   });
 }
 
-/// Scores and steps of every query.
-std::pair<std::vector<Scores>, std::vector<int>> walks(const Graph& graph, SpmvOperator<float>& op,
-                                                       Communicator& comm, const RwrOptions& options) {
+/// Of every query.
+struct Walks {
+  std::vector<Scores> scores;
+  std::vector<int> steps;
+  std::vector<double> error_bounds;
+  bool operator==(const Walks&) const = default;
+};
+
+Walks walks(const Graph& graph, SpmvOperator<float>& op, Communicator& comm, const RwrOptions& options) {
   const std::vector<VertexId> queries{0, 399, 5, 398, 100, 200, 397, 390, 380};
-  std::pair<std::vector<Scores>, std::vector<int>> all;
+  Walks all;
   for (const RwrResult& walk : random_walk_restart(op, out_weights(graph, comm), queries, options)) {
-    all.first.push_back(walk.scores);
-    all.second.push_back(walk.report.iterations);
+    all.scores.push_back(walk.scores);
+    all.steps.push_back(walk.report.iterations);
+    all.error_bounds.push_back(walk.error_bound);
   }
   return all;
 }
@@ -180,23 +187,69 @@ TEST(WorkAhead, WalksHaveTheSameBitsWhenSomeLeaveTheBlock) {
       EXPECT_EQ(together > 1, !one_by_one && batch_size > 1);
       const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
       EXPECT_EQ(backend.num_stepped > 0, op.steps_walks(4) && batch_size > 1);
-      EXPECT_NE(*std::min_element(all.second.begin(), all.second.end()),
-                *std::max_element(all.second.begin(), all.second.end()));
+      EXPECT_NE(std::ranges::min(all.steps), std::ranges::max(all.steps));
       return all;
     });
 }
 
+/// Accelerated ones.
+void expect_the_same_walks(const Graph& whole, const RwrOptions& options) {
+  expect_the_same(
+      [&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+        auto all = walks(graph, op, comm, options);
+        EXPECT_GT(dynamic_cast<LinkedBackend<float>&>(op.backend()).num_further, 0);
+        return all;
+      },
+      true, whole);
+}
+
 TEST(WorkAhead, AcceleratedWalksHaveTheSameBits) {
+  const Graph ring = ring_graph(400, 350, 3);
   for (const unsigned batch_size : {1u, 4u, 9u})
-    expect_the_same(
-        [&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
-          RwrOptions options;
-          options.batch_size = batch_size;
-          auto all = walks(graph, op, comm, options);
-          EXPECT_GT(dynamic_cast<LinkedBackend<float>&>(op.backend()).num_further, 0);
-          return all;
-        },
-        true, ring_graph(400, 350, 3));
+    for (const double tolerance : {1e-6, 6e-8}) {  // to the second one acceleration ends by rounding
+      RwrOptions options;
+      options.batch_size = batch_size;
+      options.stop.tolerance = tolerance;
+      expect_the_same_walks(ring, options);
+    }
+}
+
+/// Links one way: acceleration ends because it does not help. Walks of a part with many links begin it late
+/// or never, and leave.
+TEST(WorkAhead, WalksWhoseAccelerationEndsHaveTheSameBits) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (VertexId v = 0; v < 60; ++v) edges.emplace_back(v, (v + 1) % 60);
+  for (VertexId v = 60; v < 400; ++v)
+    for (VertexId d = 1; d <= 6; ++d) {
+      const VertexId w = 60 + (v * 31 + d * d * 47) % 340;
+      edges.emplace_back(v, w);
+      edges.emplace_back(w, v);
+    }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  const Graph mixed = sample_graph(edges, range_labels(400, 0), false);
+  for (const unsigned batch_size : {1u, 4u, 9u}) {
+    RwrOptions options;
+    options.batch_size = batch_size;
+    expect_the_same_walks(mixed, options);
+  }
+}
+
+TEST(WorkAhead, StoppedAcceleratedWalksHaveTheScoresThatTheirLastStepBeganWith) {
+  const Graph ring = ring_graph(400, 350, 3);
+  for (const unsigned batch_size : {1u, 9u})
+    for (const int last_step : {6, 7, 12}) {
+      RwrOptions options;
+      options.batch_size = batch_size;
+      options.observer = [=](const IterationProgress& progress) { return progress.iteration < last_step; };
+      expect_the_same(
+          [&](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+            RwrOptions mine = options;
+            if (op.plan().kernel == KernelKind::tile_messages) mine.batch_size = 1;
+            return walks(graph, op, comm, mine);
+          },
+          true, ring);
+    }
 }
 
 TEST(WorkAhead, StoppedWalksHaveTheScoresOfTheirLastStep) {

@@ -40,7 +40,7 @@ struct WalkCase {
     if (!shape.further) return;
     origin = before;
     for (S& number : origin) number = number * S(0.5) + number * number;
-    for (unsigned q = 0; q < k; ++q) weights.push_back(q % 4 == 1 ? 1.0 : 1 + 0.03 * q);
+    for (unsigned q = 0; q < k; ++q) weights.push_back(q % 4 == 1 ? 1.0 : 1.02 + 0.015 * q);
   }
   bool is_empty(std::uint64_t row) const { return matrix.row_offsets[row] == matrix.row_offsets[row + 1]; }
   /// Of numbers of all vectors, row by row, those of rows with elements.

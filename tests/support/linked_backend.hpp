@@ -235,6 +235,7 @@ class LinkedBackend : public Backend<S> {
   PendingSums step_walks(const Matrix<S>& matrix, const WalkUpdate<S>& update, const Buffer<S>& x,
                          const Buffer<S>& before, Buffer<S>& walk, const InputTarget<S>& next,
                          const Buffer<S>* origin) override {
+    update.require_apart(x, before, walk, next, origin);
     ++num_stepped;
     num_further += origin != nullptr;
     const unsigned k = update.num_vectors();
@@ -249,7 +250,8 @@ class LinkedBackend : public Backend<S> {
                                          origin == nullptr ? nullptr : &from);
     // Rows that hold 0 now and then are as rows without elements: they stay as they are.
     for (std::uint64_t i = 0; i < num_rows * k; ++i)
-      if (stepped[i] != S{0} || before[i] != S{0}) walk[i] = stepped[i];
+      if (stepped[i] != S{0} || before[i] != S{0} || (origin != nullptr && (*origin)[i] != S{0}))
+        walk[i] = stepped[i];
     for (std::uint64_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] != S{0} || x[i] != S{0}) (*next.out)[i] = inputs[i];
     return sums;

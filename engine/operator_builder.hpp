@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "engine/exchange_plan.hpp"
+#include "engine/graph_builder.hpp"
 #include "engine/row_exchange.hpp"
 #include "engine/spmv_operator.hpp"
 #include "engine/tile_composite_builder.hpp"
@@ -154,6 +155,11 @@ struct OperatorBuilder {
 
   void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
                    const ColumnOrder& columns, std::span<const WindowPart> parts) const {
+    if (loaded.is_turned) {
+      if (pack_turned(op, *loaded.first, columns)) return;
+      const Graph turned = transposed(*loaded.first, comm);
+      return make_matrix(op, loaded_rows(turned), row_lengths, columns, parts);
+    }
     if (comm.size() == 1 && loaded.second == nullptr && loaded.first_column_shift == 0)
       return pack(op, loaded.first->in_edges(), op.local_rows(), columns, parts);
     const LocalRows local = exchange_rows(loaded, *op.rows_, row_lengths, comm);
@@ -162,6 +168,27 @@ struct OperatorBuilder {
     std::vector<VertexId> in_order(op.num_local_rows());
     std::iota(in_order.begin(), in_order.end(), VertexId{0});
     pack(op, csr, in_order, columns, parts);
+  }
+
+  /// Where a device packs that has room to turn the edges round itself.
+  bool pack_turned(SpmvOperator<S>& op, const Graph& graph, const ColumnOrder& columns) const {
+    if (comm.size() > 1 || op.plan_.kernel != KernelKind::tile_messages || !options.pack_on_device)
+      return false;
+    PackingStats packing;
+    const CsrView<double> csr = graph.in_edges();
+    MessagesBuildInput input = packing_input(op, csr, op.local_rows(), columns, bins_for(csr), {});
+    input.is_turned = true;
+    try {
+      op.matrix_ = backend.pack_messages(input, op.exchange_, packing);
+    } catch (const NoRoomError&) {
+    }
+    op.stats_.packed_on_device = op.matrix_ != nullptr;
+    if (op.matrix_ != nullptr) note(op, packing);
+    return op.matrix_ != nullptr;
+  }
+
+  BinLimits bins_for(const CsrView<double>& csr) const {
+    return backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates);
   }
 
   void pack(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
@@ -178,6 +205,10 @@ struct OperatorBuilder {
       packing = matrix.stats;
       op.matrix_ = backend.make_matrix(std::move(matrix));
     }
+    note(op, packing);
+  }
+
+  static void note(SpmvOperator<S>& op, const PackingStats& packing) {
     op.stats_.num_tiles = packing.num_tiles;
     op.stats_.num_workloads = packing.num_workloads;
     op.stats_.num_nonzeros = packing.num_nonzeros;
@@ -203,7 +234,7 @@ struct OperatorBuilder {
   void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
-    const BinLimits bins = backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates);
+    const BinLimits bins = bins_for(csr);
     if (options.pack_on_device) {
       try {
         op.matrix_ =

@@ -16,6 +16,7 @@ struct LoadedRows {
   const Graph* first = nullptr;
   const Graph* second = nullptr;
   VertexId first_column_shift = 0;  ///< added to the columns of `first`
+  bool is_turned = false;           ///< the matrix has the edges of `first`, alone, turned round
   std::vector<std::uint64_t> first_row;
 };
 

@@ -55,9 +55,10 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
   const VectorSpace hubs = builder.space(out, out, plan);
   const VectorSpace authorities = builder.space(in, in, plan);
-  SpmvOperator first = builder.build(builder.loaded_rows(edges), in, authorities, hubs, plan);
-  const Graph turned = transposed(edges, comm);
-  SpmvOperator second = builder.build(builder.loaded_rows(turned), out, hubs, authorities, plan);
+  LoadedRows loaded = builder.loaded_rows(edges);
+  SpmvOperator first = builder.build(loaded, in, authorities, hubs, plan);
+  loaded.is_turned = true;
+  SpmvOperator second = builder.build(loaded, out, hubs, authorities, plan);
   return {std::move(first), std::move(second)};
 }
 

@@ -20,12 +20,19 @@ struct MessagesShape {
   std::span<const WindowPart> parts;  ///< as in build_tile_messages
 };
 
+/// How rows go to the device: all as they lie in host memory, which is soonest but takes room for all of them
+/// there, or some at a time in the order of the result.
+enum class RowSending { automatic, as_they_lie, in_order };
+
 struct MessagesBuildInput {
-  CsrView<double> csr;                       ///< columns: vertex ids
-  std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of csr
-  const VertexId* slot_of_column = nullptr;  ///< csr.num_cols
+  CsrView<double> csr;  ///< columns: vertex ids
+  /// The matrix is csr turned round: its rows are the columns of csr. By a device that has room for it alone.
+  bool is_turned = false;
+  std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
+  const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   MessagesShape shape;
-  /// Sent to the device at a time, but for longer rows; 0: as many as take less memory than the result.
+  RowSending sending = RowSending::automatic;
+  /// Cut at a time, but for longer rows; 0: as many as take little memory.
   std::uint64_t chunk_elements = 0;
 };
 

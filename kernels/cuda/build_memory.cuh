@@ -176,6 +176,7 @@ struct HostMemory : MemoryTools<HostMemory> {
     ::operator delete(begin);
   }
   static void free_result(void* memory) { deallocate(memory); }
+  static std::uint64_t free_bytes() { return ~std::uint64_t{0}; }
   static void clear(void* to, std::size_t num_bytes) {
     if (num_bytes > 0) std::memset(to, 0, num_bytes);
   }
@@ -268,6 +269,7 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     (void)cudaStreamSynchronize(nullptr);
     (void)cudaFree(memory);
   }
+  static std::uint64_t free_bytes() { return free_device_bytes(); }
   static void clear(void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, 0, num_bytes));
   }

@@ -39,6 +39,15 @@ void empty_pool() {
   TESSERA_CUDA_CALL(cudaMemPoolTrimTo(pool_of_device(), 0));
 }
 
+std::uint64_t free_device_bytes() {
+  std::size_t free_bytes = 0, all_bytes = 0;
+  TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
+  std::uint64_t held = 0, used = 0;
+  TESSERA_CUDA_CALL(cudaMemPoolGetAttribute(pool_of_device(), cudaMemPoolAttrReservedMemCurrent, &held));
+  TESSERA_CUDA_CALL(cudaMemPoolGetAttribute(pool_of_device(), cudaMemPoolAttrUsedMemCurrent, &used));
+  return free_bytes + held - used;
+}
+
 void abandon_device_memory() { abandoned = true; }
 bool may_free() { return !abandoned && (exchanges_under_way == 0 || std::uncaught_exceptions() == 0); }
 

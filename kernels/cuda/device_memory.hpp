@@ -19,6 +19,8 @@ cudaMemPool_t pool_of_device();
 void keep_pool();
 /// What lies unused in the pool goes back to the device.
 void empty_pool();
+/// Of the device, what lies unused in the pool among them.
+std::uint64_t free_device_bytes();
 
 /// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
 /// process that is about to end.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/message_cutter.cuh"
+#include "kernels/cuda/resident_matrix.cuh"
 #include "kernels/cuda/slice_cutter.cuh"
 #include "kernels/tile_messages.hpp"
 
@@ -338,7 +338,7 @@ struct MessagesBuild {
 /// The form of a matrix in host memory.
 template <class Memory, class S>
 TileMessages<S> build_messages(const MessagesBuildInput& input) {
-  return MessagesBuild<Memory, S>(input.shape, HostRowCutter<Memory, S>(input).run()).run();
+  return MessagesBuild<Memory, S>(input.shape, cut_host_rows<Memory, S>(input)).run();
 }
 
 }  // namespace tessera::cuda

@@ -8,6 +8,7 @@
 
 #include "engine/exchange_plan.hpp"
 #include "engine/tile_messages_builder.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/messages_build.hpp"
 #include "kernels/devices.hpp"
 #include "tests/support/host_builds.hpp"
@@ -29,6 +30,17 @@ struct Shape {
   std::uint64_t chunk_elements;
 };
 
+/// In host memory and, where one answers, on a device; rows in any order, some at a time or all as they lie.
+template <class S>
+void expect_builds(MessagesBuildInput input, const TileMessages<S>& expected) {
+  for (const RowSending sending : {RowSending::in_order, RowSending::as_they_lie}) {
+    if (input.is_turned && sending == RowSending::in_order) continue;
+    input.sending = sending;
+    expect_same(test::build_messages_in_host_memory<S>(input), expected, false);
+    if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
+  }
+}
+
 /// The cells, windows of both passes, that the matrix has.
 template <class S>
 std::uint64_t check(const Shape& shape, const RandomMatrix& a) {
@@ -48,8 +60,7 @@ std::uint64_t check(const Shape& shape, const RandomMatrix& a) {
                 .tile_stride = shape.tile_columns + 1,
                 .bins = {.most_messages = shape.bin_messages, .at_once = 6, .least_messages = 20}},
       .chunk_elements = shape.chunk_elements};
-  expect_same(test::build_messages_in_host_memory<S>(input), expected, false);
-  if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
+  expect_builds(input, expected);
   return (expected.tiles.windows.size() - 1) * (expected.bins.windows.size() - 1);
 }
 
@@ -74,9 +85,8 @@ TEST(MessagesBuild, GivesTheBytesOfARankAmongSeveral) {
                                              .tile_stride = exchange.columns.tiles[1].first_slot,
                                              .bins = {.most_messages = 100},
                                              .parts = exchange.parts}};
+    expect_builds(input, expected);
     const auto found = test::build_messages_in_host_memory<float>(input);
-    expect_same(found, expected, false);
-    if (num_devices() > 0) expect_same(cuda::build_messages_on_device<float>(input), expected, true);
     ASSERT_EQ(found.tiles.parts.size(), expected.tiles.parts.size());
     for (std::size_t i = 0; i < found.tiles.parts.size(); ++i) {
       EXPECT_EQ(found.tiles.parts[i].first_in, expected.tiles.parts[i].first_in);
@@ -97,6 +107,72 @@ TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {
       check<float>(shape, a);
       check<double>(shape, a);
     }
+}
+
+/// Rows become columns; of elements that lie in one place all stay, in their order.
+RandomMatrix turned(const RandomMatrix& a) {
+  RandomMatrix result{.num_rows = a.num_cols, .num_cols = a.num_rows, .row_offsets = {0}};
+  std::vector<std::vector<std::pair<VertexId, double>>> rows(a.num_cols);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row)
+    for (std::uint64_t e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e)
+      rows[a.col_indices[e]].emplace_back(static_cast<VertexId>(row), a.values.empty() ? 1 : a.values[e]);
+  for (const auto& row : rows) {
+    for (const auto& [column, value] : row) {
+      result.col_indices.push_back(column);
+      if (!a.values.empty()) result.values.push_back(value);
+    }
+    result.row_offsets.push_back(result.col_indices.size());
+  }
+  return result;
+}
+
+template <class S>
+void expect_turned(const RandomMatrix& a, std::uint64_t chunk_elements) {
+  const RandomMatrix by_hand = turned(a);
+  std::vector<VertexId> rows(by_hand.num_rows);
+  std::iota(rows.rbegin(), rows.rend(), VertexId{0});
+  constexpr std::uint32_t kTileColumns = 60;
+  const BinLimits bins{.most_messages = 90, .at_once = 6, .least_messages = 20};
+  const ColumnOrder columns =
+      order_columns_by_length(by_hand.column_lengths(), kTileColumns, ~0u, Remainder::narrow);
+  expect_builds({.csr = a.view(),
+                 .is_turned = true,
+                 .rows = rows,
+                 .slot_of_column = columns.slot_of_column.data(),
+                 .shape = {.num_rows = rows.size(),
+                           .num_slots = columns.num_slots,
+                           .tiles = columns.tiles,
+                           .tile_stride = kTileColumns + 1,
+                           .bins = bins},
+                 .chunk_elements = chunk_elements},
+                build_tile_messages<S>(by_hand.view(), rows, columns, bins));
+}
+
+TEST(MessagesBuild, TurnsAMatrixRound) {
+  for (const bool weighted : {false, true})
+    for (const std::uint64_t chunk_elements : {0, 1, 1000}) {
+      RandomMatrix a = random_matrix(7, 400, 900, 11, weighted);
+      expect_turned<float>(a, chunk_elements);
+      a.col_indices[a.row_offsets[17] + 1] = a.col_indices[a.row_offsets[17]];  // an edge twice
+      expect_turned<double>(a, chunk_elements);
+      expect_turned<double>(random_matrix(8, 1, 50, 20, weighted), chunk_elements);
+      expect_turned<float>(random_matrix(8, 50, 1, 1, weighted), chunk_elements);
+    }
+}
+
+TEST(MessagesBuild, WillNotTurnAMatrixWithoutRoom) {
+  const RandomMatrix a = random_matrix(7, 40, 90, 3, false);
+  const MessagesBuildInput input{.csr = a.view(), .is_turned = true, .sending = RowSending::in_order};
+  EXPECT_THROW(test::build_messages_in_host_memory<float>(input), NoRoomError);
+}
+
+/// More than what goes to a device at a time.
+TEST(MessagesBuild, GivesTheBytesOfALargeMatrixOnADevice) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
+  const Shape shape{300, 60000, 12000, true, 30000, 20000, 1u << 21};
+  const RandomMatrix a = random_matrix(3, shape.rows, shape.cols, shape.mean_length, shape.weighted);
+  check<float>(shape, a);
+  check<double>(shape, a);
 }
 
 void append_row(RandomMatrix& a, const std::set<VertexId>& columns) {
@@ -142,6 +218,7 @@ void expect_little_memory(bool weighted) {
                  .tiles = columns.tiles,
                  .tile_stride = 5001,
                  .bins = {.most_messages = 10000, .at_once = 8, .least_messages = 1000}},
+       .sending = RowSending::in_order,
        .chunk_elements = a.col_indices.size() / 16});
   const std::uint64_t most = test::most_bytes_of_builds();
   EXPECT_GT(most, form.stats.bytes);

@@ -1,0 +1,199 @@
+// A matrix of the host that is sent as it lies there, and then cut in any order of rows: where a Memory has room
+// for all of its elements. The host gathers nothing, and a device that has the elements can turn them round.
+#pragma once
+#include "kernels/cuda/host_sender.cuh"
+#include "kernels/cuda/message_cutter.cuh"
+
+namespace tessera::cuda {
+
+template <class Memory, class S>
+struct ResidentMatrix {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  ResidentMatrix(const CsrView<double>& csr, HostSender<Memory>& sender)
+      : num_columns(csr.num_cols), offsets(csr.num_rows + 1), cols(csr.num_nonzeros()) {
+    send_offsets(csr, sender);
+    const EdgeOffset first = csr.num_rows == 0 ? 0 : csr.row_offsets[0];
+    sender.send(csr.col_indices + first, cols.size(), cols.data());
+    if (csr.values == nullptr) return;
+    values = Vector<S>(cols.size());
+    sender.send(csr.values + first, cols.size(), values.data());
+  }
+
+  // Parents of device lambdas must be public.
+  void send_offsets(const CsrView<double>& csr, HostSender<Memory>& sender) {
+    if (csr.num_rows == 0) return Memory::clear(offsets.data(), sizeof(std::uint64_t));
+    sender.send(csr.row_offsets, offsets.size(), offsets.data());
+    const EdgeOffset first = csr.row_offsets[0];
+    std::uint64_t* offset = offsets.data();
+    if (first > 0)
+      Memory::each(offsets.size(), [=] __host__ __device__(std::uint64_t row) { offset[row] -= first; });
+  }
+
+  /// Row r becomes column r. Elements of a row are in the order of the rows that they come from.
+  void turn() {
+    if (values.empty())
+      turn_elements<VertexId>();
+    else
+      turn_elements<RowValue<S>>();
+  }
+
+  template <class P>
+  void turn_elements() {
+    const std::uint64_t count = cols.size(), num_rows = num_columns;
+    num_columns = offsets.size() - 1;
+    Vector<P> elements(count);
+    P* element = elements.data();
+    const S* value = values.data();
+    Memory::each_in_rows(
+        offsets, count,
+        [=] __host__ __device__(std::uint64_t row, std::uint64_t e) -> P {
+          P found{};
+          set_element(found, static_cast<VertexId>(row), value, e);
+          return found;
+        },
+        [=] __host__ __device__(std::uint64_t e, const P& found) { element[e] = found; });
+    values = {};
+    Memory::sort(cols, elements, 0, num_rows < 2 ? 0 : bits_for(num_rows - 1));
+    find_offsets(num_rows);
+    take(std::move(elements));
+  }
+
+  /// cols: the new rows of all elements, ascending. Rows without elements end where the one before does.
+  void find_offsets(std::uint64_t num_rows) {
+    offsets = Memory::template zeros<std::uint64_t>(num_rows + 1);
+    const std::uint64_t count = cols.size();
+    std::uint64_t* end = offsets.data();
+    const VertexId* row = cols.data();
+    Memory::each(count, [=] __host__ __device__(std::uint64_t e) {
+      if (e + 1 == count || row[e + 1] != row[e]) end[row[e] + 1] = e + 1;
+    });
+    raise(offsets);
+  }
+
+  void take(Vector<VertexId>&& elements) { cols = std::move(elements); }
+  void take(Vector<RowValue<S>>&& elements) {
+    values = Vector<S>(elements.size());
+    VertexId* col = cols.data();
+    S* value = values.data();
+    const RowValue<S>* element = elements.data();
+    Memory::each(elements.size(), [=] __host__ __device__(std::uint64_t e) {
+      col[e] = row_of(element[e]);
+      value[e] = element[e].value;
+    });
+  }
+
+  std::uint64_t num_columns;
+  Vector<std::uint64_t> offsets;  ///< of rows, and the end
+  Vector<VertexId> cols;
+  Vector<S> values;  ///< none where all elements are 1
+};
+
+/// Cuts the rows of such a matrix.
+template <class Memory, class S>
+struct ResidentRowCutter {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  explicit ResidentRowCutter(const MessagesBuildInput& input) : in_(input) {}
+
+  /// Of `Memory`, beside what stays, about.
+  static std::uint64_t num_bytes(const MessagesBuildInput& input) {
+    const bool weighted = input.csr.values != nullptr;
+    const std::uint64_t count = input.csr.num_nonzeros(), value_bytes = weighted ? sizeof(S) : 0,
+                        sorted_bytes = 2 * (sizeof(VertexId) + (weighted ? sizeof(RowValue<S>) : 4)),
+                        vertex_bytes = 3 * sizeof(std::uint64_t) + 2 * sizeof(VertexId);
+    return checked_mul(count, input.is_turned ? sorted_bytes + 4 : sizeof(VertexId) + value_bytes) +
+           checked_mul(std::min(count, kChunkElements), sorted_bytes + 10) +
+           checked_mul(input.rows.size() + input.csr.num_cols + input.csr.num_rows, vertex_bytes);
+  }
+
+  CutMessages<Memory, S> run() {
+    HostSender<Memory> sender;
+    ResidentMatrix<Memory, S> matrix(in_.csr, sender);
+    if (in_.is_turned) matrix.turn();
+    Vector<VertexId> slots(matrix.num_columns);
+    sender.send(in_.slot_of_column, slots.size(), slots.data());
+    find_starts(matrix, sender);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements_, longest_row_,
+                                    in_.csr.values != nullptr);
+    const std::vector<ChunkEnd> ends = find_ends();
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, ends[i], ends[i + 1], cutter);
+    return cutter.finish();
+  }
+
+  // Parents of device lambdas must be public.
+  struct ChunkEnd {
+    std::uint64_t row, elements_before;
+  };
+
+  void find_starts(const ResidentMatrix<Memory, S>& matrix, HostSender<Memory>& sender) {
+    const std::uint64_t num_rows = in_.rows.size();
+    Vector<VertexId> rows(num_rows);
+    sender.send(in_.rows.data(), num_rows, rows.data());
+    starts_ = Memory::template zeros<std::uint64_t>(num_rows + 1);
+    firsts_ = Vector<std::uint64_t>(num_rows);
+    std::uint64_t *start = starts_.data(), *first = firsts_.data();
+    const VertexId* row = rows.data();
+    const std::uint64_t* offset = matrix.offsets.data();
+    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t i) {
+      first[i] = offset[row[i]];
+      start[i + 1] = offset[row[i] + 1] - first[i];
+    });
+    longest_row_ = thrust::reduce(Memory::policy(), starts_.data(), starts_.data() + starts_.size(),
+                                  std::uint64_t{0}, thrust::maximum<std::uint64_t>());
+    sum_up(starts_);
+    num_elements_ = Memory::read(starts_.data() + num_rows);
+  }
+
+  /// The rows where chunks begin, and the end.
+  std::vector<ChunkEnd> find_ends() {
+    const std::uint64_t size = in_.chunk_elements > 0 ? in_.chunk_elements : kChunkElements;
+    const std::uint64_t num_ends = ceil_div(num_elements_, size) + 1, num_rows = in_.rows.size(),
+                        num_elements = num_elements_;
+    Vector<ChunkEnd> found(num_ends);
+    ChunkEnd* end = found.data();
+    const std::uint64_t* start = starts_.data();
+    Memory::each(num_ends, [=] __host__ __device__(std::uint64_t i) {
+      const std::uint64_t target = i * size < num_elements ? i * size : num_elements;
+      const std::uint64_t row = i == 0 ? 0 : first_not_below(start, num_rows, target);
+      end[i] = {row, start[row]};
+    });
+    return Memory::to_host(end, num_ends);
+  }
+
+  void add(const ResidentMatrix<Memory, S>& matrix, const ChunkEnd& begin, const ChunkEnd& end,
+           MessageCutter<Memory, S>& cutter) {
+    if (begin.row == end.row) return;
+    RowChunk<Memory, S> chunk{.first_row = begin.row,
+                              .starts = Vector<std::uint64_t>(end.row - begin.row + 1),
+                              .from = firsts_.data() + begin.row,
+                              .cols = matrix.cols.data(),
+                              .values = matrix.values.empty() ? nullptr : matrix.values.data()};
+    std::uint64_t* to = chunk.starts.data();
+    const std::uint64_t *start = starts_.data() + begin.row, before = begin.elements_before;
+    Memory::each(chunk.starts.size(), [=] __host__ __device__(std::uint64_t i) { to[i] = start[i] - before; });
+    cutter.add(chunk, end.elements_before - begin.elements_before);
+  }
+
+  static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;
+
+  const MessagesBuildInput& in_;
+  Vector<std::uint64_t> starts_;  // elements of the result's rows before each, and of all
+  Vector<std::uint64_t> firsts_;  // where the rows begin in the matrix
+  std::uint64_t longest_row_ = 0, num_elements_ = 0;
+};
+
+/// As `input` says, or else as there is room.
+template <class Memory, class S>
+CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input) {
+  const bool stays = input.sending == RowSending::automatic
+                         ? ResidentRowCutter<Memory, S>::num_bytes(input) <= Memory::free_bytes() / 4
+                         : input.sending == RowSending::as_they_lie;
+  if (stays) return ResidentRowCutter<Memory, S>(input).run();
+  if (input.is_turned) throw NoRoomError("the GPU has no room to turn the edges round");
+  return HostRowCutter<Memory, S>(input).run();
+}
+
+}  // namespace tessera::cuda

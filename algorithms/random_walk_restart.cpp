@@ -244,7 +244,11 @@ void WalkBlock<S>::finish(unsigned q) {
   // How far off an accelerated step ended is not known: scores are those that it began with, whose residual
   // is its change, so that their bound is that of what a plain step from there ends at, without its factor c.
   const bool is_accelerated = walks_[q].weight != 1;
-  result.scores = op_.to_original(is_accelerated ? before_ : walk_, num_vectors(), q);
+  const Buffer<S>& scores = is_accelerated ? before_ : walk_;
+  if (options_.top)
+    result.best = op_.best(scores, *options_.top, num_vectors(), q);
+  else
+    result.scores = op_.to_original(scores, num_vectors(), q);
   if (walks_[q].acceleration.has_begun())
     for (double& score : result.scores) score = std::max(0.0, score);  // nearer to what is never below
   const double change = result.report.residual_l1 / (is_accelerated ? c : 1);
@@ -302,6 +306,23 @@ void check(const RwrOptions& options, std::span<const VertexId> queries, std::ui
                         std::to_string(num_vertices) + " vertices, from 0");
 }
 
+RwrResult not_begun(VertexId query, std::uint64_t num_vertices, std::optional<std::uint64_t> top) {
+  RwrResult result;
+  result.error_bound = 2;
+  result.report.interrupted = true;
+  if (!top) {
+    result.scores.assign(num_vertices, 0.0);
+    result.scores[query] = 1;
+    return result;
+  }
+  const std::uint64_t count = std::min(*top, num_vertices);
+  if (count > 0) result.best = {{query}, {1.0}};
+  for (VertexId v = 0; result.best.vertices.size() < count; ++v)
+    if (v != query) result.best.vertices.push_back(v);
+  result.best.scores.resize(count, 0.0);
+  return result;
+}
+
 }  // namespace
 
 template <class S>
@@ -317,12 +338,8 @@ std::vector<RwrResult> random_walk_restart(SpmvOperator<S>& op, std::span<const 
     WalkBlock<S> block(op, scale, queries.subspan(first, count), options,
                        std::span(results).subspan(first, count));
     if (block.run()) continue;
-    for (std::size_t q = first + count; q < results.size(); ++q) {  // these have not begun
-      results[q].scores.assign(op.num_rows(), 0.0);
-      results[q].scores[queries[q]] = 1;
-      results[q].error_bound = 2;
-      results[q].report.interrupted = true;
-    }
+    for (std::size_t q = first + count; q < results.size(); ++q)
+      results[q] = not_begun(queries[q], op.num_rows(), options.top);
     break;
   }
   return results;

@@ -1,6 +1,7 @@
 // Random walk with restart: r = c W r + (1 - c) e_i with W column-normalised (paper, equation 9), for many
 // query vertices i at once: a block of vectors through one pass over the matrix.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,11 +21,15 @@ struct RwrOptions {
   /// Fewer steps where walks forget slowly where they began (algorithms/walk_acceleration.hpp), to the same
   /// tolerance: mostly half as many or fewer on networks and the web. fixed_iterations are plain.
   bool accelerate = true;
+  /// Of each query the best so many scores alone, which saves a vector of all a query, and the time to fill
+  /// it.
+  std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer = {};
 };
 
 struct RwrResult {
-  std::vector<double> scores;  ///< original order
+  std::vector<double> scores;  ///< original order; none where `top` was asked for
+  BestScores best;             ///< only where it was
   IterationReport report;
   /// Bounds the true L1 error: (c * last change in L1 + rounding) / (1 - c); where the last step was
   /// accelerated, scores are those that it began with (but none below 0), and the first c is missing.

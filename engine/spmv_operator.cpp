@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "engine/graph_builder.hpp"
 #include "engine/operator_builder.hpp"
@@ -235,12 +236,9 @@ template <class S>
 std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigned num_vectors, unsigned q,
                                                  S rest) const {
   const std::uint64_t num_given = local.size() / num_vectors;
-  Buffer<S> selected;  // a block stays where it is
-  if (num_vectors > 1) {
-    selected = backend_->template allocate<S>(num_given);
-    backend_->select_vectors(local, num_vectors, {&q, 1}, selected);
-  }
-  const Buffer<S>& vector = num_vectors > 1 ? selected : local;
+  Buffer<S> of_block;  // which stays where it is
+  if (num_vectors > 1) of_block = selected(local, num_vectors, q);
+  const Buffer<S>& vector = num_vectors > 1 ? of_block : local;
   Buffer<S> mine(num_local_rows());
   backend_->download(vector.data(), mine.data(), vector.size_bytes());
   std::fill(mine.begin() + num_given, mine.end(), rest);
@@ -257,6 +255,41 @@ std::vector<double> SpmvOperator<S>::to_original(const Buffer<S>& local, unsigne
 #pragma omp parallel for
   for (std::int64_t i = 0; i < num_all; ++i) original[rows_->vertices[i]] = static_cast<double>(all[i]);
   return original;
+}
+
+template <class S>
+Buffer<S> SpmvOperator<S>::selected(const Buffer<S>& block, unsigned num_vectors, unsigned q) const {
+  Buffer<S> vector = backend_->template allocate<S>(block.size() / num_vectors);
+  backend_->select_vectors(block, num_vectors, {&q, 1}, vector);
+  return vector;
+}
+
+template <class S>
+BestScores SpmvOperator<S>::best(const Buffer<S>& local, std::uint64_t count, unsigned num_vectors,
+                                 unsigned q) const {
+  const auto entries = num_vectors > 1 ? backend_->largest(selected(local, num_vectors, q), count)
+                                       : backend_->largest(local, count);
+  const auto rows = local_rows();
+  std::vector<ScoredVertex> mine;
+  std::uint64_t num_above_0 = 0;
+  for (const VectorEntry<S>& entry : entries) {
+    num_above_0 += entry.value > S{0};
+    mine.push_back({rows[entry.index], std::max(0.0, static_cast<double>(entry.value))});
+  }
+  if (num_above_0 < count)
+    for (std::uint64_t row = local.size() / num_vectors; row < rows.size(); ++row)
+      mine.push_back({rows[row], 0});
+  keep_best(mine, count);
+  const std::vector<std::uint64_t> counts = all_gather(*comm_, std::uint64_t{mine.size()});
+  std::vector<ScoredVertex> all(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  all_gather<ScoredVertex>(*comm_, std::span<const ScoredVertex>(mine), std::span<ScoredVertex>(all), counts);
+  keep_best(all, count);
+  BestScores best;
+  for (const ScoredVertex& vertex : all) {
+    best.vertices.push_back(vertex.id);
+    best.scores.push_back(vertex.score);
+  }
+  return best;
 }
 
 template <class S>

@@ -11,6 +11,7 @@
 #include "engine/graph.hpp"
 #include "engine/graph_stats.hpp"
 #include "engine/order_choice.hpp"
+#include "engine/score_order.hpp"
 #include "engine/spmv_plan.hpp"
 #include "engine/vertex_distribution.hpp"
 #include "kernels/backend.hpp"
@@ -170,6 +171,11 @@ class SpmvOperator {
   /// that `local` leaves out are `rest`.
   std::vector<double> to_original(const Buffer<S>& local, unsigned num_vectors = 1, unsigned q = 0,
                                   S rest = 0) const;
+  /// The best `count` rows of such a vector, or all, the same on every rank; collective. Scores are at least
+  /// 0: below they count as that, as do rows that `local` leaves out. Throws InternalError for a score that
+  /// is not finite.
+  BestScores best(const Buffer<S>& local, std::uint64_t count, unsigned num_vectors = 1,
+                  unsigned q = 0) const;
   /// Local index of `row`, or kNoVertex when another rank has it.
   VertexId local_index(VertexId row) const;
 
@@ -180,6 +186,8 @@ class SpmvOperator {
            adds_in_fours(num_vectors, sizeof(S));
   }
   SpmvOperator() = default;
+  /// Vector q of a block.
+  Buffer<S> selected(const Buffer<S>& block, unsigned num_vectors, unsigned q) const;
   template <class ValueOf>
   Buffer<S> on_backend(std::uint64_t size, const ValueOf& value_of) const;
   /// all = send_ of all ranks.

@@ -31,6 +31,7 @@ class RwrCommand : public RankingCommand {
   double continue_probability_ = 0.9;
   unsigned batch_ = 32;
   bool plain_steps_ = false;
+  std::optional<std::uint64_t> top_of_all_;  // what is written, where that is little
 };
 
 RwrCommand::RwrCommand()
@@ -120,8 +121,15 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
                            .stop = stop_,
                            .batch_size = batch_,
                            .accelerate = !plain_steps_,
+                           .top = top_of_all_,
                            .observer = observer(session)};
   return iterate<S>(session, {&op}, [&] { return random_walk_restart(op, weights, queries, options); });
+}
+
+/// What the results of queries take, in vectors of all scores: of the best alone 12 bytes each.
+std::uint64_t vectors_of_results(std::uint64_t num_queries, std::optional<std::uint64_t> top,
+                                 std::uint64_t num_vertices) {
+  return top ? ceil_div(checked_mul(num_queries, 2 * *top), num_vertices) : num_queries;
 }
 
 /// All queries together: the slowest decides.
@@ -144,8 +152,10 @@ int RwrCommand::run(Session& session) {
   const std::vector<VertexId> vertices = find_queries(asked, graph, session.comm());
   const auto batch =
       static_cast<unsigned>(std::min<std::size_t>({batch_, vertices.size(), std::size_t{kMostWalks}}));
+  top_of_all_ = writer_options(session.comm()).top;
+  if (top_of_all_ && *top_of_all_ > graph.num_vertices / 64) top_of_all_.reset();  // all are as soon there
   const MemoryShape shape{.batch = batch,
-                          .num_results = vertices.size(),
+                          .num_results = vectors_of_results(vertices.size(), top_of_all_, graph.num_vertices),
                           .accelerates = !plain_steps_ && stop_.fixed_iterations == 0};
   num_vectors_ = batch;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
@@ -160,7 +170,11 @@ int RwrCommand::run(Session& session) {
     query["error_bound"] = results[q].error_bound;
     session.report()["queries"].push_back(std::move(query));
     error_bound = std::max(error_bound, results[q].error_bound);
-    rankings.push_back({asked[q].label, {{"score", results[q].scores}}});
+    const BestScores& best = results[q].best;
+    if (top_of_all_)
+      rankings.push_back({asked[q].label, {{"score", best.scores}}, best.vertices});
+    else
+      rankings.push_back({asked[q].label, {{"score", results[q].scores}}});
   }
   return finish(session, worst_of(results), error_bound, rankings, graph.labels);
 }

@@ -291,9 +291,7 @@ IterationObserver RankingCommand::observer(Session& session) {
                                       fixed ? stop_.fixed_iterations : stop_.max_iterations, step_times_);
 }
 
-void RankingCommand::write_scores(Session& session, std::span<const Ranking> rankings,
-                                  const LabelTable& labels) const {
-  Communicator& comm = session.comm();
+ScoreWriterOptions RankingCommand::writer_options(Communicator& comm) const {
   ScoreWriterOptions options{.path = output_.empty() ? "-" : output_, .top = top_};
   options.format = score_format_of(options.path);
   const bool on_terminal =
@@ -302,6 +300,13 @@ void RankingCommand::write_scores(Session& session, std::span<const Ranking> ran
     options.format = ScoreFormat::table;
     options.top = top_.value_or(kTableRows);
   }
+  return options;
+}
+
+void RankingCommand::write_scores(Session& session, std::span<const Ranking> rankings,
+                                  const LabelTable& labels) const {
+  Communicator& comm = session.comm();
+  const ScoreWriterOptions options = writer_options(comm);
   const WritingScope writing;
   try {
     write_rankings(rankings, labels, options, comm);

@@ -111,6 +111,8 @@ class RankingCommand : public Command {
   std::optional<std::uint64_t> top_;
   StepTimes step_times_;
   StepCosts step_costs_;
+  /// How the ranking is written. Collective.
+  ScoreWriterOptions writer_options(Communicator& comm) const;
 
  private:
   void add_device_options();

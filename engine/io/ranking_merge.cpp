@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/io/piece_stream.hpp"
-#include "engine/io/score_order.hpp"
+#include "engine/score_order.hpp"
 
 namespace tessera {
 namespace {
@@ -113,6 +113,20 @@ void merge(std::vector<RankingPiece>& pieces, const std::function<void(int)>& re
   }
 }
 
+/// Of the vertices whose labels are here.
+std::vector<RankedVertex> order_of(const Ranking& ranking, const LabelTable& labels,
+                                   std::optional<std::uint64_t> top) {
+  const std::span<const double> scores = ranking.columns[0].values;
+  if (!ranking.nodes) return ranking_order(scores, labels.first_id, labels.size(), top);
+  std::vector<RankedVertex> order;
+  for (std::size_t i = 0; i < ranking.nodes->size(); ++i) {
+    const VertexId id = (*ranking.nodes)[i];
+    if (id >= labels.first_id && id - labels.first_id < labels.size())
+      order.push_back({ranking_key(scores[i]), id});
+  }
+  return order;
+}
+
 }  // namespace
 
 void merge_ranking(const Ranking& ranking, const LabelTable& labels, const RankingRows& rows,
@@ -122,7 +136,7 @@ void merge_ranking(const Ranking& ranking, const LabelTable& labels, const Ranki
   std::size_t position = 0;
   bool sorted = false;
   const auto next_piece = [&] {
-    if (!sorted) order = ranking_order(ranking.columns[0].values, labels.first_id, labels.size(), top);
+    if (!sorted) order = order_of(ranking, labels, top);
     sorted = true;
     const std::size_t count = std::min(kRowsPerPiece, order.size() - position);
     position += count;

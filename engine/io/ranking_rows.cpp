@@ -46,6 +46,8 @@ RankingRows::RankingRows(const Ranking& ranking, const LabelTable& labels, Score
       labels_(labels),
       format_(format),
       delimiter_(format == ScoreFormat::csv ? ',' : '\t') {
+  if (ranking.nodes)
+    for (const VertexId node : *ranking.nodes) place_of_node_.emplace(node, place_of_node_.size());
   if (!ranking.query || (format != ScoreFormat::csv && format != ScoreFormat::tsv)) return;
   append_field(query_field_, *ranking.query, delimiter_);
   query_field_.push_back(delimiter_);
@@ -54,13 +56,18 @@ RankingRows::RankingRows(const Ranking& ranking, const LabelTable& labels, Score
 void RankingRows::append_row(std::string& out, VertexId id) const {
   if (format_ == ScoreFormat::json) return append_json_row(out, id);
   if (format_ == ScoreFormat::table) return append_table_row(out, id);
+  const std::size_t place = place_of(id);
   out.append(query_field_);
   append_label(out, id);
   for (const ScoreColumn& column : ranking_.columns) {
     out.push_back(delimiter_);
-    append_number(out, column.values[id]);
+    append_number(out, column.values[place]);
   }
   out.push_back('\n');
+}
+
+std::size_t RankingRows::place_of(VertexId id) const {
+  return ranking_.nodes ? place_of_node_.at(id) : std::size_t{id};
 }
 
 void RankingRows::append_label(std::string& out, VertexId id) const {
@@ -72,6 +79,7 @@ void RankingRows::append_label(std::string& out, VertexId id) const {
 }
 
 void RankingRows::append_json_row(std::string& out, VertexId id) const {
+  const std::size_t place = place_of(id);
   out.append(",\n{\"node\": ");
   if (has_integer_labels(labels_)) {
     append_json_integer(out, integer_label(labels_, id));
@@ -80,12 +88,13 @@ void RankingRows::append_json_row(std::string& out, VertexId id) const {
   }
   for (const ScoreColumn& column : ranking_.columns) {
     out.append(", \"").append(column.name).append("\": ");
-    append_number(out, column.values[id]);
+    append_number(out, column.values[place]);
   }
   out.push_back('}');
 }
 
 void RankingRows::append_table_row(std::string& out, VertexId id) const {
+  const std::size_t place = place_of(id);
   if (has_integer_labels(labels_)) {
     append_number(out, integer_label(labels_, id));
   } else {
@@ -93,7 +102,7 @@ void RankingRows::append_table_row(std::string& out, VertexId id) const {
   }
   for (const ScoreColumn& column : ranking_.columns) {
     out.push_back('\t');
-    append_rounded(out, column.values[id], kTableDigits);
+    append_rounded(out, column.values[place], kTableDigits);
   }
   out.push_back('\n');
 }

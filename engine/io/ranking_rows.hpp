@@ -2,6 +2,7 @@
 // Used by score_writer.
 #pragma once
 #include <string>
+#include <unordered_map>
 
 #include "engine/io/score_writer.hpp"
 
@@ -24,11 +25,14 @@ class RankingRows {
   void append_json_row(std::string& out, VertexId id) const;
   void append_table_row(std::string& out, VertexId id) const;
   void append_label(std::string& out, VertexId id) const;
+  /// Where the columns have the values of the vertex.
+  std::size_t place_of(VertexId id) const;
 
   const Ranking& ranking_;
   const LabelTable& labels_;
   ScoreFormat format_;
   char delimiter_;
+  std::unordered_map<VertexId, std::size_t> place_of_node_;  ///< where a ranking has some nodes alone
   std::string query_field_;  ///< tsv, csv: the query and its delimiter, in front of each row
 };
 

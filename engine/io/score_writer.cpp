@@ -24,8 +24,11 @@ void check_arguments(std::span<const Ranking> rankings, const LabelTable& labels
     require(!ranking.columns.empty(), "a ranking needs a column");
     require(ranking.query.has_value() == rankings[0].query.has_value(), "all rankings have a query, or none");
     require(ranking.query.has_value() || rankings.size() == 1, "several rankings need queries");
+    require(!ranking.nodes || options.format != ScoreFormat::npy, "arrays are of all vertices");
     for (const ScoreColumn& column : ranking.columns)
-      require(column.values.size() >= labels.first_id + labels.size(), "a column lacks values");
+      require(ranking.nodes ? column.values.size() == ranking.nodes->size()
+                            : column.values.size() >= labels.first_id + labels.size(),
+              "a column lacks values");
   }
   if (options.format != ScoreFormat::npy) return;
   if (options.top)

@@ -14,8 +14,8 @@ namespace tessera {
 
 enum class ScoreFormat { tsv, csv, json, npy, table };
 
-/// One result column, such as "score" or "authority": values in original vertex order, all vertices, on
-/// every rank.
+/// One result column, such as "score" or "authority": values in original vertex order, all vertices (or of
+/// the ranking's nodes), on every rank.
 struct ScoreColumn {
   std::string name;
   std::span<const double> values;
@@ -25,6 +25,9 @@ struct ScoreColumn {
 struct Ranking {
   std::optional<std::string> query;  ///< label of the query node, for RWR
   std::vector<ScoreColumn> columns;
+  /// Where the columns have the values of these alone: the best in ranking order, as many as are asked for or
+  /// all. Not for npy.
+  std::optional<std::span<const VertexId>> nodes = std::nullopt;
 };
 
 struct ScoreWriterOptions {

@@ -8,6 +8,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/block_padding.hpp"
+#include "kernels/cpu/cpu_largest.hpp"
 #include "kernels/cpu/cpu_linear_ops.hpp"
 #include "kernels/cpu/cpu_spmv.hpp"
 #include "kernels/cpu/cpu_vector_ops.hpp"
@@ -118,6 +119,9 @@ class CpuBackend : public Backend<S> {
   void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                       Buffer<S>& out) override {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
+  }
+  std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) override {
+    return cpu::largest(vector.data(), vector.size(), count);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override {
     require(a.size() == b.size(), "vectors of one size");

@@ -10,6 +10,7 @@
 #include "kernels/cuda/cuda_csr.hpp"
 #include "kernels/cuda/cuda_devices.hpp"
 #include "kernels/cuda/cuda_end_update.hpp"
+#include "kernels/cuda/cuda_largest.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"
 #ifdef TESSERA_HAVE_NCCL
 #include "kernels/cuda/nccl_exchange.hpp"
@@ -232,6 +233,9 @@ class CudaBackend : public Backend<S> {
     return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));
   }
 #endif
+  std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) override {
+    return cuda::largest(vector.data(), vector.size(), count);
+  }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override {
     require(a.size() == b.size(), "vectors of one size");
     return cuda::dot(a.data(), b.data(), a.size(), dot_chunks_);

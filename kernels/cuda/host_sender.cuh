@@ -48,7 +48,7 @@ class HostSender<DeviceMemory> {
   }
 
  private:
-  static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // to lock pages takes time
+  static constexpr std::size_t kPieceBytes = std::size_t{8} << 20;  // to lock pages takes time
   struct Piece {
     BuildVector<PinnedMemory, char> memory;
     std::optional<DeviceEvent> sent;
@@ -67,7 +67,7 @@ class HostSender<DeviceMemory> {
     return piece;
   }
 
-  std::array<Piece, 2> pieces_;
+  std::array<Piece, 3> pieces_;
   std::size_t next_ = 0;
 };
 

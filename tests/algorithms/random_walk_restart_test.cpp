@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "engine/score_order.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/ring_graph.hpp"
@@ -64,6 +65,52 @@ TEST(RandomWalkRestart, AQuerysResultDoesNotDependOnTheBatch) {
         EXPECT_EQ(together[q].report.iterations, alone[q].report.iterations);
         EXPECT_EQ(together[q].report.residual_history, alone[q].report.residual_history);
       }
+    }
+}
+
+/// Of all scores, as a ranking of them has it.
+BestScores best_of(const std::vector<double>& scores, std::uint64_t count) {
+  BestScores best;
+  for (const RankedVertex& vertex : ranking_order(scores, 0, scores.size(), count)) {
+    best.vertices.push_back(vertex.id);
+    best.scores.push_back(scores[vertex.id]);
+  }
+  return best;
+}
+
+template <class S>
+void expect_best(const Graph& graph, const std::vector<VertexId>& queries, const RwrOptions& options,
+                 const Setup& setup) {
+  const auto all = run_walks<S>(graph, queries, options, setup);
+  for (const std::uint64_t top : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{60},
+                                  graph.num_vertices, graph.num_vertices + 9}) {
+    RwrOptions of_best = options;
+    of_best.top = top;
+    const auto results = run_walks<S>(graph, queries, of_best, setup);
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      const BestScores best = best_of(all[q].scores, top);
+      EXPECT_EQ(results[q].best.vertices, best.vertices) << top << ' ' << q;
+      EXPECT_EQ(results[q].best.scores, best.scores);
+      EXPECT_TRUE(results[q].scores.empty());
+      EXPECT_TRUE(all[q].best.vertices.empty());
+      EXPECT_EQ(results[q].report.residual_history, all[q].report.residual_history);
+      EXPECT_EQ(results[q].error_bound, all[q].error_bound);
+    }
+  }
+}
+
+TEST(RandomWalkRestart, TheBestAloneAreThoseOfAllScores) {
+  OracleGraph oracle = random_oracle_graph(5, 80, 160, false, true);
+  oracle.num_vertices = 100;  // the last ones without links, so that many scores are 0
+  const Graph graph = graph_of(oracle, false);
+  const std::vector<VertexId> queries{0, 99, 41, 7};
+  for (const unsigned batch_size : {1u, 32u})
+    for (const int ranks : {1, 3, 7}) {
+      const test::Setup setup{.ranks = ranks};
+      expect_best<float>(graph, queries, options_with(0.9, until(1e-5), batch_size), setup);
+      expect_best<double>(graph, queries, options_with(0.9, steps(2), batch_size),
+                          setup);  // few have come far
+      expect_best<double>(graph, {0, 41}, options_with(0.97, until(1e-12), batch_size), setup);
     }
 }
 
@@ -257,6 +304,12 @@ TEST(RandomWalkRestart, StoppingAnswersWhatWasReached) {
     EXPECT_EQ(result.scores.size(), 60u);
   }
   EXPECT_EQ(results[2].scores[3], 1);
+  options.top = 3;
+  const auto best = run_walks(graph, {1, 2, 3}, options);
+  EXPECT_EQ(best[2].best.vertices, (std::vector<VertexId>{3, 0, 1}));
+  EXPECT_EQ(best[2].best.scores, (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(best[2].error_bound, results[2].error_bound);
+  EXPECT_EQ(best[0].best.vertices, best_of(results[0].scores, 3).vertices);
 }
 
 TEST(RandomWalkRestart, OptionsOutOfRangeAreRefused) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "algorithms/hits.hpp"
 #include "algorithms/pagerank.hpp"
@@ -91,8 +92,8 @@ std::vector<RwrResult> run_walks(const Graph& graph, const std::vector<VertexId>
   return run_on_ranks<Results>(
       graph, setup,
       [](const Results& results) {
-        std::vector<std::vector<double>> scores;
-        for (const RwrResult& r : results) scores.push_back(r.scores);
+        std::vector<std::tuple<std::vector<double>, std::vector<VertexId>, std::vector<double>>> scores;
+        for (const RwrResult& r : results) scores.emplace_back(r.scores, r.best.vertices, r.best.scores);
         return scores;
       },
       [&](const Graph& block, Communicator& comm) {

@@ -1,5 +1,5 @@
 // The order of rankings, beside a stable sort.
-#include "engine/io/score_order.hpp"
+#include "engine/score_order.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -68,6 +68,19 @@ TEST(RankingOrder, RefusesWhatIsNotFinite) {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()})
     EXPECT_THROW(ranking_order(std::vector<double>{1, bad, 2}, 0, 3, {}), InternalError);
+}
+
+TEST(KeepBest, SortsTheBestByScoreAndId) {
+  const std::vector<ScoredVertex> all{{9, 0.5}, {2, 0.25}, {7, 1}, {3, 0.5}, {1, 0.25}, {0, 0}};
+  const std::vector<VertexId> expected{7, 3, 9, 1, 2, 0};
+  for (std::uint64_t count = 0; count < 9; ++count) {
+    std::vector<ScoredVertex> best = all;
+    keep_best(best, count);
+    ASSERT_EQ(best.size(), std::min<std::uint64_t>(count, 6));
+    for (std::size_t i = 0; i < best.size(); ++i) EXPECT_EQ(best[i].id, expected[i]) << count;
+  }
+  std::vector<ScoredVertex> bad{{0, 1}, {1, std::numeric_limits<double>::quiet_NaN()}};
+  EXPECT_THROW(keep_best(bad, 1), InternalError);
 }
 
 }  // namespace

@@ -102,6 +102,25 @@ TEST(ScoreWriter, PutsQueriesInFront) {
   EXPECT_EQ(json["rankings"][1]["nodes"][0], (nlohmann::json{{"node", "c"}, {"score", 1}}));
 }
 
+TEST(ScoreWriter, WritesTheSameOfTheBestAloneAsOfAll) {
+  const LabelTable labels = string_labels({"a", "b", "c", "d", "e", "f"});
+  const std::vector<double> scores{0.5, 0, 0.25, 0.5, 0.125, 0}, best{0.5, 0.5, 0.25, 0.125};
+  const std::vector<VertexId> nodes{0, 3, 2, 4};
+  for (const bool queries : {false, true})
+    for (const ScoreFormat format :
+         {ScoreFormat::tsv, ScoreFormat::csv, ScoreFormat::json, ScoreFormat::table})
+      for (const int ranks : {1, 3}) {
+        const std::optional<std::string> query = queries ? std::optional<std::string>("c") : std::nullopt;
+        const Ranking of_all{query, {{"score", scores}}}, of_best{query, {{"score", best}}, nodes};
+        EXPECT_EQ(written({&of_best, 1}, labels, format, 4, ranks),
+                  written({&of_all, 1}, labels, format, 4, ranks));
+        EXPECT_EQ(written({&of_best, 1}, labels, format, 3, ranks),
+                  written({&of_all, 1}, labels, format, 3, ranks));
+      }
+  const Ranking of_best{{}, {{"score", best}}, nodes};
+  EXPECT_THROW(written({&of_best, 1}, labels, ScoreFormat::npy), InternalError);
+}
+
 TEST(ScoreWriter, WritesSeveralColumns) {
   const std::vector<double> authority{1, 2}, hub{4, 3};
   const Ranking ranking{{}, {{"authority", authority}, {"hub", hub}}};

@@ -121,6 +121,15 @@ class RankingTest(ProgramTest):
         counted = ["rwr", "ring", "--query", "7", "--iterations", "40"]
         self.assertEqual(self.expect(0, *counted).out, self.expect(0, *counted, "--plain-steps").out)
 
+    def test_the_best_of_a_walk_are_the_first_of_all(self):
+        self.write("ring", "".join(f"{v} {(v + 1) % 200}\n" for v in range(200)))
+        run = ["rwr", "ring", "--query", "7", "--query", "150", "--tolerance", "1e-9", "--max-iterations", "999"]
+        for few in (1, 3, 5):  # up to a 64th of the nodes no other scores are kept
+            rows = {query: [] for query in ("7", "150")}
+            for row in self.expect(0, *run).rows():
+                rows[row[0]].append(row)
+            self.assertEqual(self.expect(0, *run, "--top", str(few)).rows(), [r for of in rows.values() for r in of[:few]])
+
     def test_rwr_walks_both_ways(self):
         neighbours = {v: sorted({w for u, w in EDGES if u == v} | {u for u, w in EDGES if w == v}) for v in NODES}
         score = {v: float(v == "d") for v in NODES}

@@ -16,6 +16,17 @@ struct RankedVertex {
   auto operator<=>(const RankedVertex&) const = default;
 };
 
+struct ScoredVertex {
+  VertexId id = 0;
+  double score = 0;
+};
+
+/// The best vertices of a ranking, in its order, and their scores.
+struct BestScores {
+  std::vector<VertexId> vertices;
+  std::vector<double> scores;
+};
+
 /// An integer that is smaller for a larger score; +0 and -0 give the same. `score` is not NaN.
 std::uint64_t ranking_key(double score);
 
@@ -23,5 +34,9 @@ std::uint64_t ranking_key(double score);
 /// vertices. Throws InternalError for a score that is not finite.
 std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId first_id,
                                         std::uint64_t count, std::optional<std::uint64_t> top);
+
+/// The best `count` of some vertices, or all, come to the front in ranking order; what is behind them goes.
+/// Throws InternalError for a score that is not finite.
+void keep_best(std::vector<ScoredVertex>& vertices, std::uint64_t count);
 
 }  // namespace tessera

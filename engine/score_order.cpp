@@ -1,4 +1,4 @@
-#include "engine/io/score_order.hpp"
+#include "engine/score_order.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -74,6 +74,17 @@ std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId
   if (top) keep_best(order, *top);
   tbb::parallel_sort(order.begin(), order.end());
   return order;
+}
+
+void keep_best(std::vector<ScoredVertex>& vertices, std::uint64_t count) {
+  for (const ScoredVertex& vertex : vertices) require(std::isfinite(vertex.score), "a score is not finite");
+  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, vertices.size()));
+  const auto comes_first = [](const ScoredVertex& a, const ScoredVertex& b) {
+    return a.score != b.score ? a.score > b.score : a.id < b.id;
+  };
+  if (end != vertices.end()) std::nth_element(vertices.begin(), end, vertices.end(), comes_first);
+  vertices.erase(end, vertices.end());
+  tbb::parallel_sort(vertices.begin(), vertices.end(), comes_first);
 }
 
 }  // namespace tessera

@@ -1,0 +1,14 @@
+// The largest entries of a vector: what cpu_backend.cpp forwards to.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "kernels/score_key.hpp"
+
+namespace tessera::cpu {
+
+/// See Backend::largest.
+template <class S>
+std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::uint64_t count);
+
+}  // namespace tessera::cpu

@@ -201,9 +201,7 @@ struct OperatorBuilder {
     } else if (op.plan_.kernel == KernelKind::tile_messages) {
       pack_messages(op, csr, rows, columns, parts, packing);
     } else {
-      auto matrix = build_csr_matrix<S>(csr, rows, columns);
-      packing = matrix.stats;
-      op.matrix_ = backend.make_matrix(std::move(matrix));
+      pack_csr(op, csr, rows, columns, packing);
     }
     note(op, packing);
   }
@@ -215,6 +213,28 @@ struct OperatorBuilder {
     op.stats_.num_stored = packing.num_stored;
     op.stats_.num_row_pieces = packing.num_row_pieces;
     op.stats_.matrix_bytes = packing.bytes;
+  }
+
+  /// Whether the device has packed the matrix.
+  template <class Pack>
+  bool packs_on_device(SpmvOperator<S>& op, const Pack& pack) const {
+    if (!options.pack_on_device) return false;
+    try {
+      op.matrix_ = pack();
+    } catch (const NoRoomError&) {
+      if (!options.may_pack_on_host) throw;
+    }
+    op.stats_.packed_on_device = op.matrix_ != nullptr;
+    return op.matrix_ != nullptr;
+  }
+
+  void pack_csr(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
+                const ColumnOrder& columns, PackingStats& packing) const {
+    const CsrBuildInput input{csr, rows, columns.slot_of_column.data(), columns.num_slots};
+    if (packs_on_device(op, [&] { return backend.pack_csr(input, packing); })) return;
+    auto matrix = build_csr_matrix<S>(csr, rows, columns);
+    packing = matrix.stats;
+    op.matrix_ = backend.make_matrix(std::move(matrix));
   }
 
   static MessagesBuildInput packing_input(const SpmvOperator<S>& op, const CsrView<double>& csr,
@@ -235,16 +255,11 @@ struct OperatorBuilder {
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
     const BinLimits bins = bins_for(csr);
-    if (options.pack_on_device) {
-      try {
-        op.matrix_ =
-            backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_, packing);
-      } catch (const NoRoomError&) {
-        if (!options.may_pack_on_host) throw;
-      }
-      op.stats_.packed_on_device = op.matrix_ != nullptr;
-      if (op.matrix_ != nullptr) return;
-    }
+    if (packs_on_device(op, [&] {
+          return backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_,
+                                       packing);
+        }))
+      return;
     auto matrix = build_tile_messages<S>(csr, rows, columns, bins, parts);
     packing = matrix.stats;
     op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);

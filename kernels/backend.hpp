@@ -19,6 +19,7 @@
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/seconds_since.hpp"
+#include "kernels/csr_build_input.hpp"
 #include "kernels/exchange.hpp"
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
@@ -219,6 +220,8 @@ class Backend {
     return nullptr;
   }
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
+  /// Builds CSR itself; null where it cannot.
+  virtual std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput&, PackingStats&) { return nullptr; }
 
   template <class T>
   void clear(Buffer<T>& vector) {

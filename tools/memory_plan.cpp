@@ -49,6 +49,14 @@ double device_packing_bytes(const DeviceWork& work, double packed, std::uint32_t
   return std::max(kMatrices * packed, sorting - packed) + kCellBytes * tiles * bins;
 }
 
+/// While a device packs CSR, besides that: the rows as they lie on the host, and where they begin there and
+/// in the result; slots.
+double device_csr_packing_bytes(const DeviceWork& work) {
+  constexpr double kColumnBytes = 4, kRowBytes = 8 + 8 + 4 + 4;
+  return (kColumnBytes + (work.weighted ? work.value_bytes : 0)) * work.num_nonzeros +
+         kRowBytes * work.num_rows;
+}
+
 /// That go through a matrix together: of a batch as many as pay on a CPU; all, padded for CSR on a GPU, but
 /// one by one where it has tile-messages.
 std::uint64_t width_of_products(const MemoryShape& shape, std::uint64_t value_bytes,
@@ -163,6 +171,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)
     memory.packing_bytes =
         static_cast<std::uint64_t>(device_packing_bytes(work, packed, plan.tile_columns) / ranks);
+  if (shape.packs_on_device && plan.kernel == KernelKind::csr)
+    memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work) / ranks);
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   // What arrives is not x itself then, and lies beside what is sent.
@@ -195,8 +205,8 @@ bool pays_to_pack_on_device(const Graph& graph, const SpmvPlan& plan, MemoryShap
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const bool has_room = plan_device_memory(graph, plan, shape, precision, ranks).bytes() <= free_bytes / 2;
   const bool all_have_room = all_max(comm, std::uint64_t{!has_room}) == 0;
-  return all_have_room && plan.kernel == KernelKind::tile_messages &&
-         graph.num_edges >= kEdgesWorthDevicePacking;
+  const bool is_packed_there = plan.kernel == KernelKind::tile_messages || plan.kernel == KernelKind::csr;
+  return all_have_room && is_packed_there && graph.num_edges >= kEdgesWorthDevicePacking;
 }
 
 nlohmann::ordered_json memory_json(const DeviceMemoryPlan& plan) {

@@ -18,7 +18,7 @@ struct MemoryShape {
   unsigned batch = 1;             ///< as many of these go through a matrix together that gains from it
   std::uint64_t num_results = 1;  ///< vectors of scores kept until they are written
   bool accelerates = false;       ///< walks: where each step began is kept
-  bool packs_on_device = false;   ///< chosen: only tile-messages are packed there
+  bool packs_on_device = false;   ///< chosen: tile-messages and CSR are packed there
 };
 
 /// Of the rank with most.

@@ -1,5 +1,6 @@
 // One line an operation, as kernels/cpu/cpu_backend.cpp. Everything runs on the default stream, in order.
 #include "kernels/cuda/cuda_backend.hpp"
+#include "kernels/cuda/csr_build.hpp"
 
 #include <algorithm>
 #include <string>
@@ -116,19 +117,17 @@ class CudaBackend : public Backend<S> {
   std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput& input,
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
-    TileMessages<S> matrix;
-    try {
-      matrix = cuda::build_messages_on_device<S>(input);
-    } catch (const NoRoomError&) {
-      cuda::empty_pool();  // for who packs elsewhere then
-      throw;
-    }
-    cuda::empty_pool();
+    TileMessages<S> matrix = built([&] { return cuda::build_messages_on_device<S>(input); });
     stats = matrix.stats;
     return cuda::make_tile_messages(std::move(matrix), num_multiprocessors(), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) override {
     return cuda::make_csr(std::move(matrix), num_multiprocessors());
+  }
+  std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput& input, PackingStats& stats) override {
+    CsrMatrix<S> matrix = built([&] { return cuda::build_csr_on_device<S>(input); });
+    stats = matrix.stats;
+    return cuda::make_built_csr(std::move(matrix), num_multiprocessors());
   }
 
   void clear_bytes(void* data, std::size_t num_bytes) override {
@@ -261,6 +260,18 @@ class CudaBackend : public Backend<S> {
   }
 
  private:
+  /// Scratch goes back to the device, also for who packs elsewhere where there was too little.
+  template <class Build>
+  static auto built(const Build& build) {
+    try {
+      auto matrix = build();
+      cuda::empty_pool();
+      return matrix;
+    } catch (const NoRoomError&) {
+      cuda::empty_pool();
+      throw;
+    }
+  }
   unsigned num_multiprocessors() const { return static_cast<unsigned>(properties_.multiProcessorCount); }
   template <class T>
   static const T* data_or_null(const Buffer<T>* buffer) {

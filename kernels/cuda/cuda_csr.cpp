@@ -1,5 +1,7 @@
 #include "kernels/cuda/cuda_csr.hpp"
 
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -20,16 +22,25 @@ constexpr std::uint64_t kLeastOfSteps = 20000;
 /// short rows) queue for the sums longer than the launch that is saved (docs/performance.md).
 constexpr unsigned kMostBlocksOfSteps = 256;
 
+/// A copy on the device, and kReadAhead more, where there are any.
+template <class T>
+Buffer<T> padded(const Buffer<T>& elements) {
+  if (elements.empty()) return {};
+  auto device = device_buffer<T>(elements.size() + kReadAhead);
+  TESSERA_CUDA_CALL(cudaMemset(device.data() + elements.size(), 0, kReadAhead * sizeof(T)));
+  TESSERA_CUDA_CALL(
+      cudaMemcpy(device.data(), elements.data(), elements.size_bytes(), cudaMemcpyHostToDevice));
+  device.truncate(elements.size());
+  return device;
+}
+
 template <class S>
 class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks<S> {
  public:
-  CudaCsr(CsrMatrix<S> host, unsigned num_multiprocessors) : num_multiprocessors_(num_multiprocessors) {
-    const RowDeal deal = deal_rows(host.row_offsets.span(), num_multiprocessors);
-    device_.num_rows = host.num_rows;
-    device_.num_slots = host.num_slots;
-    device_.row_offsets = on_device(host.row_offsets);
-    device_.col_indices = padded(host.col_indices);
-    device_.values = padded(host.values);
+  /// The matrix lies on the device, its offsets are also given as they are on the host.
+  CudaCsr(CsrMatrix<S> matrix, std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors)
+      : num_multiprocessors_(num_multiprocessors), device_(std::move(matrix)) {
+    const RowDeal deal = deal_rows(row_offsets, num_multiprocessors);
     blocks_ = on_device(std::span<const RowBlock>(deal.blocks));
     row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
     cut_rows_ = on_device(std::span<const CutRow>(deal.cut_rows));
@@ -85,16 +96,6 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   }
 
  private:
-  /// kReadAhead more, where there are any.
-  template <class T>
-  static Buffer<T> padded(const Buffer<T>& elements) {
-    if (elements.empty()) return {};
-    auto device = device_buffer<T>(elements.size() + kReadAhead);
-    TESSERA_CUDA_CALL(cudaMemset(device.data() + elements.size(), 0, kReadAhead * sizeof(T)));
-    TESSERA_CUDA_CALL(
-        cudaMemcpy(device.data(), elements.data(), elements.size_bytes(), cudaMemcpyHostToDevice));
-    return device;
-  }
   static Buffer<unsigned> zeros(std::size_t size) {
     return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
   }
@@ -133,7 +134,7 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   }
 
   const unsigned num_multiprocessors_;
-  CsrMatrix<S> device_;
+  const CsrMatrix<S> device_;
   Buffer<RowBlock> blocks_;
   Buffer<std::uint16_t> row_begins_;
   Buffer<CutRow> cut_rows_;
@@ -148,10 +149,24 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
 
 template <class S>
 std::unique_ptr<Matrix<S>> make_csr(CsrMatrix<S> host, unsigned num_multiprocessors) {
-  return std::make_unique<CudaCsr<S>>(std::move(host), num_multiprocessors);
+  CsrMatrix<S> device;
+  device.num_rows = host.num_rows;
+  device.num_slots = host.num_slots;
+  device.row_offsets = on_device(host.row_offsets);
+  device.col_indices = padded(host.col_indices);
+  device.values = padded(host.values);
+  return std::make_unique<CudaCsr<S>>(std::move(device), host.row_offsets.span(), num_multiprocessors);
+}
+
+template <class S>
+std::unique_ptr<Matrix<S>> make_built_csr(CsrMatrix<S> built, unsigned num_multiprocessors) {
+  const Buffer<EdgeOffset> row_offsets = on_host(built.row_offsets);
+  return std::make_unique<CudaCsr<S>>(std::move(built), row_offsets.span(), num_multiprocessors);
 }
 
 template std::unique_ptr<Matrix<float>> make_csr(CsrMatrix<float>, unsigned);
 template std::unique_ptr<Matrix<double>> make_csr(CsrMatrix<double>, unsigned);
+template std::unique_ptr<Matrix<float>> make_built_csr(CsrMatrix<float>, unsigned);
+template std::unique_ptr<Matrix<double>> make_built_csr(CsrMatrix<double>, unsigned);
 
 }  // namespace tessera::cuda

@@ -3,6 +3,9 @@
 // them.
 #include <string>
 
+#include "kernels/cuda/csr_build.cuh"
+#include "kernels/cuda/csr_build.hpp"
+#include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/graph_preparation.cuh"
 #include "kernels/cuda/messages_build.hpp"
 
@@ -25,6 +28,11 @@ TileMessages<S> build_messages_on_device(const MessagesBuildInput& input) {
   return told_by_name([&] { return build_messages<DeviceMemory, S>(input); });
 }
 
+template <class S>
+CsrMatrix<S> build_csr_on_device(const CsrBuildInput& input) {
+  return told_by_name([&] { return CsrBuild<DeviceMemory, S>(input, kReadAhead).run(); });
+}
+
 PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                          const VertexId* cols) {
   return told_by_name([&] { return csr_of_edges<DeviceMemory>(num_vertices, num_edges, rows, cols); });
@@ -37,6 +45,8 @@ PreparedMessages<S> prepare_on_device(const PatternCsr& csr, const PreparationOp
 
 template TileMessages<float> build_messages_on_device(const MessagesBuildInput&);
 template TileMessages<double> build_messages_on_device(const MessagesBuildInput&);
+template CsrMatrix<float> build_csr_on_device(const CsrBuildInput&);
+template CsrMatrix<double> build_csr_on_device(const CsrBuildInput&);
 template PreparedMessages<float> prepare_on_device(const PatternCsr&, const PreparationOptions&);
 template PreparedMessages<double> prepare_on_device(const PatternCsr&, const PreparationOptions&);
 

@@ -1,5 +1,6 @@
-// A matrix of the host that is sent as it lies there, and then cut in any order of rows: where a Memory has room
-// for all of its elements. The host gathers nothing, and a device that has the elements can turn them round.
+// A matrix of the host that is sent as it lies there, and then cut in any order of rows: where a Memory has
+// room for all of its elements. The host gathers nothing, and a device that has the elements can turn them
+// round.
 #pragma once
 #include "kernels/cuda/host_sender.cuh"
 #include "kernels/cuda/message_cutter.cuh"
@@ -90,7 +91,41 @@ struct ResidentMatrix {
   Vector<S> values;  ///< none where all elements are 1
 };
 
-/// Cuts the rows of such a matrix.
+/// Some rows of such a matrix in the order of a result.
+template <class Memory>
+struct ResidentRows {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  ResidentRows(std::span<const VertexId> rows, const Vector<std::uint64_t>& offsets,
+               HostSender<Memory>& sender)
+      : starts(Memory::template zeros<std::uint64_t>(rows.size() + 1)), firsts(rows.size()) {
+    Vector<VertexId> sent(rows.size());
+    sender.send(rows.data(), rows.size(), sent.data());
+    find(sent, offsets);
+  }
+
+  // Parents of device lambdas must be public.
+  void find(const Vector<VertexId>& rows, const Vector<std::uint64_t>& offsets) {
+    std::uint64_t *start = starts.data(), *first = firsts.data();
+    const VertexId* row = rows.data();
+    const std::uint64_t* offset = offsets.data();
+    Memory::each(rows.size(), [=] __host__ __device__(std::uint64_t i) {
+      first[i] = offset[row[i]];
+      start[i + 1] = offset[row[i] + 1] - first[i];
+    });
+    longest = thrust::reduce(Memory::policy(), starts.data(), starts.data() + starts.size(), std::uint64_t{0},
+                             thrust::maximum<std::uint64_t>());
+    sum_up(starts);
+    num_elements = Memory::read(starts.data() + rows.size());
+  }
+
+  Vector<std::uint64_t> starts;  ///< elements of the result's rows before each, and of all
+  Vector<std::uint64_t> firsts;  ///< where the rows begin in the matrix
+  std::uint64_t longest = 0, num_elements = 0;
+};
+
+/// Cuts the rows of such a matrix into messages.
 template <class Memory, class S>
 struct ResidentRowCutter {
   template <class T>
@@ -115,11 +150,11 @@ struct ResidentRowCutter {
     if (in_.is_turned) matrix.turn();
     Vector<VertexId> slots(matrix.num_columns);
     sender.send(in_.slot_of_column, slots.size(), slots.data());
-    find_starts(matrix, sender);
-    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements_, longest_row_,
+    const ResidentRows<Memory> rows(in_.rows, matrix.offsets, sender);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), rows.num_elements, rows.longest,
                                     in_.csr.values != nullptr);
-    const std::vector<ChunkEnd> ends = find_ends();
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, ends[i], ends[i + 1], cutter);
+    const std::vector<ChunkEnd> ends = find_ends(rows);
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, rows, ends[i], ends[i + 1], cutter);
     return cutter.finish();
   }
 
@@ -128,33 +163,14 @@ struct ResidentRowCutter {
     std::uint64_t row, elements_before;
   };
 
-  void find_starts(const ResidentMatrix<Memory, S>& matrix, HostSender<Memory>& sender) {
-    const std::uint64_t num_rows = in_.rows.size();
-    Vector<VertexId> rows(num_rows);
-    sender.send(in_.rows.data(), num_rows, rows.data());
-    starts_ = Memory::template zeros<std::uint64_t>(num_rows + 1);
-    firsts_ = Vector<std::uint64_t>(num_rows);
-    std::uint64_t *start = starts_.data(), *first = firsts_.data();
-    const VertexId* row = rows.data();
-    const std::uint64_t* offset = matrix.offsets.data();
-    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t i) {
-      first[i] = offset[row[i]];
-      start[i + 1] = offset[row[i] + 1] - first[i];
-    });
-    longest_row_ = thrust::reduce(Memory::policy(), starts_.data(), starts_.data() + starts_.size(),
-                                  std::uint64_t{0}, thrust::maximum<std::uint64_t>());
-    sum_up(starts_);
-    num_elements_ = Memory::read(starts_.data() + num_rows);
-  }
-
   /// The rows where chunks begin, and the end.
-  std::vector<ChunkEnd> find_ends() {
+  std::vector<ChunkEnd> find_ends(const ResidentRows<Memory>& rows) {
     const std::uint64_t size = in_.chunk_elements > 0 ? in_.chunk_elements : kChunkElements;
-    const std::uint64_t num_ends = ceil_div(num_elements_, size) + 1, num_rows = in_.rows.size(),
-                        num_elements = num_elements_;
+    const std::uint64_t num_elements = rows.num_elements, num_rows = in_.rows.size(),
+                        num_ends = ceil_div(num_elements, size) + 1;
     Vector<ChunkEnd> found(num_ends);
     ChunkEnd* end = found.data();
-    const std::uint64_t* start = starts_.data();
+    const std::uint64_t* start = rows.starts.data();
     Memory::each(num_ends, [=] __host__ __device__(std::uint64_t i) {
       const std::uint64_t target = i * size < num_elements ? i * size : num_elements;
       const std::uint64_t row = i == 0 ? 0 : first_not_below(start, num_rows, target);
@@ -163,26 +179,24 @@ struct ResidentRowCutter {
     return Memory::to_host(end, num_ends);
   }
 
-  void add(const ResidentMatrix<Memory, S>& matrix, const ChunkEnd& begin, const ChunkEnd& end,
-           MessageCutter<Memory, S>& cutter) {
+  void add(const ResidentMatrix<Memory, S>& matrix, const ResidentRows<Memory>& rows, const ChunkEnd& begin,
+           const ChunkEnd& end, MessageCutter<Memory, S>& cutter) {
     if (begin.row == end.row) return;
     RowChunk<Memory, S> chunk{.first_row = begin.row,
                               .starts = Vector<std::uint64_t>(end.row - begin.row + 1),
-                              .from = firsts_.data() + begin.row,
+                              .from = rows.firsts.data() + begin.row,
                               .cols = matrix.cols.data(),
                               .values = matrix.values.empty() ? nullptr : matrix.values.data()};
     std::uint64_t* to = chunk.starts.data();
-    const std::uint64_t *start = starts_.data() + begin.row, before = begin.elements_before;
-    Memory::each(chunk.starts.size(), [=] __host__ __device__(std::uint64_t i) { to[i] = start[i] - before; });
+    const std::uint64_t *start = rows.starts.data() + begin.row, before = begin.elements_before;
+    Memory::each(chunk.starts.size(),
+                 [=] __host__ __device__(std::uint64_t i) { to[i] = start[i] - before; });
     cutter.add(chunk, end.elements_before - begin.elements_before);
   }
 
   static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;
 
   const MessagesBuildInput& in_;
-  Vector<std::uint64_t> starts_;  // elements of the result's rows before each, and of all
-  Vector<std::uint64_t> firsts_;  // where the rows begin in the matrix
-  std::uint64_t longest_row_ = 0, num_elements_ = 0;
 };
 
 /// As `input` says, or else as there is room.

@@ -27,9 +27,9 @@ struct Product {
   OperatorStats stats;
 };
 template <class S>
-Product<S> multiply(const Graph& graph, bool pack_on_device, Communicator& comm) {
+Product<S> multiply(const Graph& graph, KernelKind kernel, bool pack_on_device, Communicator& comm) {
   const auto backend = make_backend<S>("cuda");
-  const OperatorOptions options{.kernel = KernelKind::tile_messages, .pack_on_device = pack_on_device};
+  const OperatorOptions options{.kernel = kernel, .pack_on_device = pack_on_device};
   auto op = SpmvOperator<S>::in_edges(graph, options, *backend, comm);
   std::vector<double> host_x(graph.num_vertices);
   for (std::size_t v = 0; v < host_x.size(); ++v) host_x[v] = 1.0 / static_cast<double>(1 + v % 97);
@@ -43,10 +43,13 @@ Product<S> multiply(const Graph& graph, bool pack_on_device, Communicator& comm)
 }
 
 template <class S>
-void expect_same_product(bool weighted) {
+void expect_same_product(KernelKind kernel, bool weighted) {
   const auto comm = make_single_rank();
   const Graph graph = skewed_graph(weighted, *comm);
-  const Product<S> on_host = multiply<S>(graph, false, *comm), on_device = multiply<S>(graph, true, *comm);
+  const Product<S> on_host = multiply<S>(graph, kernel, false, *comm),
+                   on_device = multiply<S>(graph, kernel, true, *comm);
+  EXPECT_FALSE(on_host.stats.packed_on_device);
+  EXPECT_TRUE(on_device.stats.packed_on_device);
   EXPECT_GT(std::accumulate(on_host.sums.begin(), on_host.sums.end(), 0.0), 0);
   EXPECT_EQ(on_device.sums, on_host.sums);
   EXPECT_EQ(on_device.stats.matrix_bytes, on_host.stats.matrix_bytes);
@@ -55,10 +58,11 @@ void expect_same_product(bool weighted) {
 
 TEST(DevicePacking, GivesTheProductOfTheHostsMatrix) {
   if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";
-  expect_same_product<float>(false);
-  expect_same_product<double>(false);
-  expect_same_product<float>(true);
-  expect_same_product<double>(true);
+  for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr})
+    for (const bool weighted : {false, true}) {
+      expect_same_product<float>(kernel, weighted);
+      expect_same_product<double>(kernel, weighted);
+    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/support/host_builds.hpp"
 
+#include "kernels/cuda/csr_build.cuh"
 #include "kernels/cuda/graph_preparation.cuh"
 
 namespace tessera::test {
@@ -9,6 +10,10 @@ using cuda::HostMemory;
 template <class S>
 TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input) {
   return tessera::cuda::build_messages<HostMemory, S>(input);
+}
+template <class S>
+CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more) {
+  return tessera::cuda::CsrBuild<HostMemory, S>(input, num_more).run();
 }
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols) {
@@ -24,6 +29,8 @@ std::uint64_t most_bytes_of_builds() { return HostMemory::most_bytes.exchange(Ho
 
 template TileMessages<float> build_messages_in_host_memory(const MessagesBuildInput&);
 template TileMessages<double> build_messages_in_host_memory(const MessagesBuildInput&);
+template CsrMatrix<float> build_csr_in_host_memory(const CsrBuildInput&, std::uint64_t);
+template CsrMatrix<double> build_csr_in_host_memory(const CsrBuildInput&, std::uint64_t);
 template tessera::cuda::PreparedMessages<float> prepare_in_host_memory(
     const tessera::cuda::PatternCsr&, const tessera::cuda::PreparationOptions&);
 template tessera::cuda::PreparedMessages<double> prepare_in_host_memory(

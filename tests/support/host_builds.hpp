@@ -1,13 +1,17 @@
 // The builds for devices, run in host memory: one translation unit has them (kernels/cuda/device_builds.cu
 // says why).
 #pragma once
+#include "kernels/csr_build_input.hpp"
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/messages_build_input.hpp"
+#include "kernels/tile_composite.hpp"
 
 namespace tessera::test {
 
 template <class S>
 TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input);
+template <class S>
+CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more);
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols);
 template <class S>

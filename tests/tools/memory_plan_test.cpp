@@ -57,8 +57,10 @@ TEST(DeviceMemoryPlan, PackingTakesTwoMoreOfOneMatrix) {
   const DeviceMemoryPlan two = plan_of({.num_matrices = 2, .packs_on_device = true});
   EXPECT_EQ(two.packing_bytes, one.packing_bytes);
   EXPECT_EQ(two.matrix_bytes, 2 * one.matrix_bytes);
-  // Other kernels are packed on the host whatever is asked for.
-  EXPECT_EQ(plan_of({.packs_on_device = true}, KernelKind::csr).packing_bytes, 0u);
+  // CSR: the rows as they lie on the host. Other kernels are packed there whatever is asked for.
+  EXPECT_EQ(plan_of({.packs_on_device = true}, KernelKind::csr).packing_bytes,
+            4 * 16'000'000u + 24 * 1'000'000u);
+  EXPECT_EQ(plan_of({.packs_on_device = true}, KernelKind::tile_composite).packing_bytes, 0u);
 }
 
 TEST(DeviceMemoryPlan, SortingManyMessagesTakesMoreThanTwoMatrices) {
@@ -169,7 +171,10 @@ TEST(PaysToPackOnDevice, WhereEdgesAreManyAndEveryGpuHasRoom) {
   const auto alone = make_single_rank();
   EXPECT_TRUE(pays(16'000'000, KernelKind::tile_messages, enough, *alone));
   EXPECT_FALSE(pays(16'000'000, KernelKind::tile_messages, enough - 1, *alone));
-  EXPECT_FALSE(pays(16'000'000, KernelKind::csr, enough, *alone));
+  EXPECT_FALSE(pays(16'000'000, KernelKind::tile_composite, enough, *alone));
+  const std::uint64_t enough_for_csr = 2 * plan_of({.packs_on_device = true}, KernelKind::csr).bytes();
+  EXPECT_TRUE(pays(16'000'000, KernelKind::csr, enough_for_csr, *alone));
+  EXPECT_FALSE(pays(16'000'000, KernelKind::csr, enough_for_csr - 1, *alone));
   EXPECT_TRUE(pays(kEdgesWorthDevicePacking, KernelKind::tile_messages, enough, *alone));
   EXPECT_FALSE(pays(kEdgesWorthDevicePacking - 1, KernelKind::tile_messages, enough, *alone));
   test::run_ranks(3, [&](Communicator& comm) {

@@ -315,11 +315,9 @@ RwrResult not_begun(VertexId query, std::uint64_t num_vertices, std::optional<st
     result.scores[query] = 1;
     return result;
   }
-  const std::uint64_t count = std::min(*top, num_vertices);
-  if (count > 0) result.best = {{query}, {1.0}};
-  for (VertexId v = 0; result.best.vertices.size() < count; ++v)
-    if (v != query) result.best.vertices.push_back(v);
-  result.best.scores.resize(count, 0.0);
+  std::vector<ScoredVertex> best{{query, 1.0}};
+  keep_best(best, *top);
+  result.best = with_zeros(best, std::min(*top, num_vertices));
   return result;
 }
 

@@ -44,6 +44,8 @@ struct Graph {
   Buffer<double> weights;          ///< empty when unweighted
   LabelTable labels;               ///< of the ids of this rank's rows
   GraphFacts facts;
+  /// Known, because it was made so: every edge has its reverse, as often.
+  bool is_symmetric = false;
 
   CsrView<double> in_edges() const {
     return {num_local_rows, num_vertices, row_offsets.data(), col_indices.data(),

@@ -138,7 +138,7 @@ Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
 }
 
 GraphDegrees graph_degrees(const Graph& graph, Communicator& comm) {
-  return {in_degrees(graph, comm), out_degrees(graph, comm)};
+  return {in_degrees(graph, comm), graph.is_symmetric ? in_degrees(graph, comm) : out_degrees(graph, comm)};
 }
 
 Buffer<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees) {

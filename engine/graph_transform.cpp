@@ -52,6 +52,7 @@ Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm)
   merge_rows(graph, turned_edges(graph, comm), duplicates, result, comm);
   copy_labels_and_facts(graph, result, comm);
   result.facts.undirected = true;
+  result.is_symmetric = true;
   return result;
 }
 

@@ -16,8 +16,8 @@ constexpr std::uint64_t kSampledEdges = std::uint64_t{1} << 22;
 constexpr double kRequiredGain = 1.1;
 
 /// Tile of every column; that of an empty one is not asked for.
-std::vector<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
-  std::vector<std::uint32_t> result(columns.slot_of_column.size());
+Buffer<std::uint32_t> tile_of_column(const ColumnOrder& columns) {
+  Buffer<std::uint32_t> result(columns.slot_of_column.size());
   const std::uint64_t stride = columns.tile_stride();
 #pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < result.size(); ++c)
@@ -38,7 +38,7 @@ struct LocalCount {
 
 /// Of this rank's sampled rows.
 LocalCount count_local(const Graph& graph, const ColumnOrder& columns, std::uint64_t step) {
-  const std::vector<std::uint32_t> tiles = tile_of_column(columns);
+  const Buffer<std::uint32_t> tiles = tile_of_column(columns);
   std::uint64_t adjacent = 0, near = 0;
   EdgeOffset num_edges = 0;
   struct TileCount {

@@ -78,13 +78,32 @@ std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId
 
 void keep_best(std::vector<ScoredVertex>& vertices, std::uint64_t count) {
   for (const ScoredVertex& vertex : vertices) require(std::isfinite(vertex.score), "a score is not finite");
-  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, vertices.size()));
+  const auto end =
+      vertices.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, vertices.size()));
   const auto comes_first = [](const ScoredVertex& a, const ScoredVertex& b) {
     return a.score != b.score ? a.score > b.score : a.id < b.id;
   };
   if (end != vertices.end()) std::nth_element(vertices.begin(), end, vertices.end(), comes_first);
   vertices.erase(end, vertices.end());
   tbb::parallel_sort(vertices.begin(), vertices.end(), comes_first);
+}
+
+BestScores with_zeros(std::span<const ScoredVertex> best, std::uint64_t count) {
+  BestScores result;
+  for (const ScoredVertex& vertex : best) {
+    result.vertices.push_back(vertex.id);
+    result.scores.push_back(vertex.score);
+  }
+  std::vector<VertexId> above(result.vertices);
+  std::sort(above.begin(), above.end());
+  auto next = above.begin();
+  for (VertexId v = 0; result.vertices.size() < count; ++v)
+    if (next != above.end() && *next == v)
+      ++next;
+    else
+      result.vertices.push_back(v);
+  result.scores.resize(result.vertices.size(), 0.0);
+  return result;
 }
 
 }  // namespace tessera

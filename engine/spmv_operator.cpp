@@ -271,25 +271,14 @@ BestScores SpmvOperator<S>::best(const Buffer<S>& local, std::uint64_t count, un
                                        : backend_->largest(local, count);
   const auto rows = local_rows();
   std::vector<ScoredVertex> mine;
-  std::uint64_t num_above_0 = 0;
-  for (const VectorEntry<S>& entry : entries) {
-    num_above_0 += entry.value > S{0};
-    mine.push_back({rows[entry.index], std::max(0.0, static_cast<double>(entry.value))});
-  }
-  if (num_above_0 < count)
-    for (std::uint64_t row = local.size() / num_vectors; row < rows.size(); ++row)
-      mine.push_back({rows[row], 0});
+  for (const VectorEntry<S>& entry : entries)
+    mine.push_back({rows[entry.index], static_cast<double>(entry.value)});
   keep_best(mine, count);
   const std::vector<std::uint64_t> counts = all_gather(*comm_, std::uint64_t{mine.size()});
   std::vector<ScoredVertex> all(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   all_gather<ScoredVertex>(*comm_, std::span<const ScoredVertex>(mine), std::span<ScoredVertex>(all), counts);
   keep_best(all, count);
-  BestScores best;
-  for (const ScoredVertex& vertex : all) {
-    best.vertices.push_back(vertex.id);
-    best.scores.push_back(vertex.score);
-  }
-  return best;
+  return with_zeros(all, std::min(count, num_rows()));
 }
 
 template <class S>

@@ -280,8 +280,8 @@ class Backend {
   /// numbers a row.
   virtual void select_vectors(const Buffer<S>& block, unsigned num_vectors, std::span<const unsigned> kept,
                               Buffer<S>& out) = 0;
-  /// The entries that are no smaller than the `count`-th largest, in any order: more than `count` where some
-  /// are equal. Entries below 0 count as 0, and what is no number as larger than all.
+  /// The entries above 0 that are no smaller than the `count`-th largest, in any order: more than `count`
+  /// where some are equal. What is no number counts as larger than all.
   virtual std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) = 0;
 
   // For linear solvers; vectors of the same size. Computed in double, stored as S; the same bits on every

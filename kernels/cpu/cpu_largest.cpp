@@ -42,10 +42,10 @@ std::vector<ScoreKey<S>> keys_of_parts(const S* values, std::uint64_t size, std:
 template <class S>
 std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::uint64_t count) {
   if (count == 0) return {};
-  ScoreKey<S> least = 0;
+  ScoreKey<S> least = 1;  // of what is above 0
   if (count < size) {
     auto keys = keys_of_parts(values, size, count);
-    least = find_key(keys, count);
+    least = std::max(least, find_key(keys, count));
   }
   std::vector<std::vector<VectorEntry<S>>> parts(ceil_div(size, kPart));
 #pragma omp parallel for schedule(dynamic, 1)

@@ -68,6 +68,11 @@ std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::ui
     least = least << kDigitBits | digit;
     num_found = num_above + of_digits[digit];
   }
+  if (least == 0) {  // fewer are above 0
+    least = 1;
+    num_found = num_above;
+  }
+  if (num_found == 0) return {};
   Buffer<VectorEntry<S>> found = device_buffer<VectorEntry<S>>(num_found);
   TESSERA_CUDA_CALL(cudaMemsetAsync(counts.data(), 0, sizeof(unsigned long long)));
   collect_kernel<<<num_blocks(size), kThreads>>>(values, size, least, counts.data(), found.data());

@@ -7,6 +7,10 @@
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/device_stream.hpp"
 
+#ifndef _OPENMP
+#error "one thread alone would send: host code of CUDA sources needs the compiler's flag for OpenMP"
+#endif
+
 namespace tessera::cuda {
 
 template <class Memory>
@@ -38,7 +42,7 @@ class HostSender<DeviceMemory> {
     constexpr std::uint64_t kMost = kPieceBytes / sizeof(To);
     for (std::uint64_t first = 0; first < count; first += kMost) {
       const std::uint64_t size = std::min(kMost, count - first);
-      Piece& piece = free_piece();
+      Piece& piece = free_piece(size * sizeof(To));
       To* staged = reinterpret_cast<To*>(piece.memory.data());
 #pragma omp parallel for schedule(static)
       for (std::uint64_t i = 0; i < size; ++i) staged[i] = static_cast<To>(from[first + i]);
@@ -54,16 +58,13 @@ class HostSender<DeviceMemory> {
     std::optional<DeviceEvent> sent;
   };
 
-  /// The one that was sent longer ago.
-  Piece& free_piece() {
+  /// The one that was sent longest ago, with room for so many bytes.
+  Piece& free_piece(std::size_t num_bytes) {
     Piece& piece = pieces_[next_];
     next_ = (next_ + 1) % pieces_.size();
-    if (piece.sent) {
-      piece.sent->wait();
-    } else {
-      piece.memory = BuildVector<PinnedMemory, char>(kPieceBytes);
-      piece.sent.emplace(cudaEventDisableTiming);
-    }
+    if (piece.sent) piece.sent->wait();
+    if (piece.memory.size() < num_bytes) piece.memory = BuildVector<PinnedMemory, char>(num_bytes);
+    if (!piece.sent) piece.sent.emplace(cudaEventDisableTiming);
     return piece;
   }
 

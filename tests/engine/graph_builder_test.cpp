@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "engine/graph_generator.hpp"
+#include "engine/graph_stats.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/engine/graph_cases.hpp"
 
@@ -210,7 +213,10 @@ RC_GTEST_PROP(GraphBuilderProperty, SymmetrisedIsTheGraphReadAsUndirected, ()) {
   test::GraphCollector collector;
   test::run_ranks(*rc::gen::inRange(1, 8), [&](Communicator& comm) {
     const Graph graph = build_graph(test::parsed_share(c, comm), test::options_of(c), comm);
-    collector.add(symmetrised(graph, c.duplicates, comm), comm);
+    const Graph both = symmetrised(graph, c.duplicates, comm);
+    EXPECT_TRUE(both.is_symmetric);  // which degrees rest on
+    EXPECT_TRUE(std::ranges::equal(out_degrees(both, comm), in_degrees(both, comm)));
+    collector.add(both, comm);
   });
   c.undirected = true;
   const test::PlainGraph expected = naive_graph(c);

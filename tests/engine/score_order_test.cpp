@@ -83,5 +83,15 @@ TEST(KeepBest, SortsTheBestByScoreAndId) {
   EXPECT_THROW(keep_best(bad, 1), InternalError);
 }
 
+TEST(WithZeros, FillsUpWithTheFirstOthers) {
+  const std::vector<ScoredVertex> best{{2, 0.5}, {0, 0.25}, {5, 0.125}};
+  const BestScores filled = with_zeros(best, 6);
+  EXPECT_EQ(filled.vertices, (std::vector<VertexId>{2, 0, 5, 1, 3, 4}));
+  EXPECT_EQ(filled.scores, (std::vector<double>{0.5, 0.25, 0.125, 0, 0, 0}));
+  EXPECT_EQ(with_zeros(best, 3).vertices, (std::vector<VertexId>{2, 0, 5}));
+  EXPECT_EQ(with_zeros({}, 2).vertices, (std::vector<VertexId>{0, 1}));
+  EXPECT_TRUE(with_zeros({}, 0).vertices.empty());
+}
+
 }  // namespace
 }  // namespace tessera

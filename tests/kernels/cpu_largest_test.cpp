@@ -11,15 +11,13 @@
 namespace tessera::cpu {
 namespace {
 
-/// Below 0 all are alike.
 template <class S>
 std::vector<VectorEntry<S>> by_sorting(const std::vector<S>& values, std::uint64_t count) {
-  std::vector<S> sorted;
-  for (const S value : values) sorted.push_back(std::max(value, S{0}));
+  std::vector<S> sorted = values;
   std::sort(sorted.begin(), sorted.end(), std::greater<S>());
   std::vector<VectorEntry<S>> found;
   for (std::size_t i = 0; i < values.size() && count > 0; ++i)
-    if (std::max(values[i], S{0}) >= sorted[std::min<std::uint64_t>(count, sorted.size()) - 1])
+    if (values[i] > 0 && values[i] >= sorted[std::min<std::uint64_t>(count, sorted.size()) - 1])
       found.push_back({i, values[i]});
   return found;
 }

@@ -36,6 +36,9 @@ struct GraphOptions {
   /// Told how many nodes a header declares before memory is taken for them, on every rank; may throw, on all
   /// ranks alike.
   std::function<void(std::uint64_t num_nodes)> check_declared_nodes;
+  /// Whether a GPU may make both directions of so many edges of a cache; asked on every rank. Unset: none
+  /// does.
+  std::function<bool(std::uint64_t num_edges)> may_use_device;
 };
 
 }  // namespace tessera

@@ -1,11 +1,14 @@
 // Graphs made of graphs: every edge turned round, or in both directions, or copies (declared in
 // graph_builder.hpp).
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "engine/graph_builder.hpp"
 #include "engine/graph_rows.hpp"
 #include "engine/merged_rows.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/devices.hpp"
 
 namespace tessera {
 namespace {
@@ -37,6 +40,14 @@ Graph turned_edges(const Graph& graph, Communicator& comm) {
   return result;
 }
 
+/// All of the graph's.
+void take_rows(PatternRows rows, Graph& result) {
+  result.num_local_rows = result.num_vertices;
+  result.num_edges = rows.col_indices.size();
+  result.row_offsets = std::move(rows.row_offsets);
+  result.col_indices = std::move(rows.col_indices);
+}
+
 }  // namespace
 
 Graph transposed(const Graph& graph, Communicator& comm) {
@@ -45,11 +56,17 @@ Graph transposed(const Graph& graph, Communicator& comm) {
   return result;
 }
 
-Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm) {
+Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm, bool may_use_device) {
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
-  merge_rows(graph, turned_edges(graph, comm), duplicates, result, comm);
+  const bool is_plain = comm.size() == 1 && !graph.weighted && duplicates != Duplicates::keep;
+  std::optional<PatternRows> rows;
+  if (may_use_device && is_plain) rows = symmetrised_on_device(graph.in_edges());
+  if (rows)
+    take_rows(std::move(*rows), result);
+  else
+    merge_rows(graph, turned_edges(graph, comm), duplicates, result, comm);
   copy_labels_and_facts(graph, result, comm);
   result.facts.undirected = true;
   result.is_symmetric = true;

@@ -95,7 +95,8 @@ Graph apply_cache_options(Graph graph, const GraphOptions& options, Communicator
     graph.facts.reversed = !reversed;
   }
   if (options.undirected && !graph.facts.undirected) {
-    graph = symmetrised(graph, options.duplicates, comm);
+    const bool may_use_device = options.may_use_device && options.may_use_device(graph.num_edges);
+    graph = symmetrised(graph, options.duplicates, comm, may_use_device);
     graph.facts.undirected = true;
   }
   return graph;

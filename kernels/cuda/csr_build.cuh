@@ -17,13 +17,13 @@ struct CsrBuild {
   CsrBuild(const CsrBuildInput& input, std::uint64_t num_more) : in_(input), num_more_(num_more) {}
 
   CsrMatrix<S> run() {
-    HostSender<Memory> sender;
-    const ResidentMatrix<Memory, S> matrix(in_.csr, sender);
-    ResidentRows<Memory> rows(in_.rows, matrix.offsets, sender);
+    HostTransfer<Memory> transfer;
+    const ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
+    ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     CsrMatrix<S> result;
     result.num_rows = in_.rows.size();
     result.num_slots = in_.num_slots;
-    result.col_indices = slots_of(matrix, rows, sender);
+    result.col_indices = slots_of(matrix, rows, transfer);
     if (!matrix.values.empty()) result.values = values_of(matrix, rows);
     result.row_offsets = Memory::as_buffer(std::move(rows.starts));
     result.stats = {.num_nonzeros = rows.num_elements,
@@ -36,9 +36,9 @@ struct CsrBuild {
 
   // Parents of device lambdas must be public.
   Buffer<VertexId> slots_of(const ResidentMatrix<Memory, S>& matrix, const ResidentRows<Memory>& rows,
-                            HostSender<Memory>& sender) {
+                            HostTransfer<Memory>& transfer) {
     Vector<VertexId> slots(matrix.num_columns);
-    sender.send(in_.slot_of_column, slots.size(), slots.data());
+    transfer.send(in_.slot_of_column, slots.size(), slots.data());
     const VertexId *slot = slots.data(), *column = matrix.cols.data();
     return gathered<VertexId>(
         rows, [=] __host__ __device__(std::uint64_t at) -> VertexId { return slot[column[at]]; });

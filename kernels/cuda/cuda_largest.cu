@@ -36,11 +36,14 @@ __global__ void __launch_bounds__(kThreads)
 template <class S>
 __global__ void __launch_bounds__(kThreads)
     collect_kernel(const S* values, std::uint64_t size, ScoreKey<S> least, unsigned long long* num_found,
-                   VectorEntry<S>* found) {
+                   std::uint64_t* indices, S* found) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < size; i += stride) {
     const S value = values[i];
-    if (score_key(value) >= least) found[atomicAdd(num_found, 1ull)] = {i, value};
+    if (score_key(value) < least) continue;
+    const unsigned long long place = atomicAdd(num_found, 1ull);
+    indices[place] = i;
+    found[place] = value;
   }
 }
 
@@ -73,12 +76,16 @@ std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::ui
     num_found = num_above;
   }
   if (num_found == 0) return {};
-  Buffer<VectorEntry<S>> found = device_buffer<VectorEntry<S>>(num_found);
+  Buffer<std::uint64_t> indices = device_buffer<std::uint64_t>(num_found);
+  Buffer<S> found = device_buffer<S>(num_found);
   TESSERA_CUDA_CALL(cudaMemsetAsync(counts.data(), 0, sizeof(unsigned long long)));
-  collect_kernel<<<num_blocks(size), kThreads>>>(values, size, least, counts.data(), found.data());
+  collect_kernel<<<num_blocks(size), kThreads>>>(values, size, least, counts.data(), indices.data(),
+                                                 found.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
+  const Buffer<std::uint64_t> host_indices = on_host(indices);
+  const Buffer<S> host_values = on_host(found);
   std::vector<VectorEntry<S>> entries(num_found);
-  TESSERA_CUDA_CALL(cudaMemcpy(entries.data(), found.data(), found.size_bytes(), cudaMemcpyDeviceToHost));
+  for (std::uint64_t i = 0; i < num_found; ++i) entries[i] = {host_indices[i], host_values[i]};
   return entries;
 }
 

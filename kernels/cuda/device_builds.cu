@@ -1,6 +1,7 @@
 // All builds in the memory of a device. They must be of one translation unit: nvcc keeps what it needs to
 // copy a __host__ __device__ lambda apart for each, while the linker takes a template's function from any of
 // them.
+#include <optional>
 #include <string>
 
 #include "kernels/cuda/csr_build.cuh"
@@ -8,6 +9,8 @@
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/graph_preparation.cuh"
 #include "kernels/cuda/messages_build.hpp"
+#include "kernels/cuda/symmetric_rows.cuh"
+#include "kernels/cuda/symmetric_rows.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -31,6 +34,18 @@ TileMessages<S> build_messages_on_device(const MessagesBuildInput& input) {
 template <class S>
 CsrMatrix<S> build_csr_on_device(const CsrBuildInput& input) {
   return told_by_name([&] { return CsrBuild<DeviceMemory, S>(input, kReadAhead).run(); });
+}
+
+std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern) {
+  if (pattern.num_nonzeros() >= kNoVertex / 2) return std::nullopt;
+  if (SymmetricRows<DeviceMemory>::num_bytes(pattern) > DeviceMemory::free_bytes() / 2) return std::nullopt;
+  std::optional<PatternRows> rows;
+  try {
+    rows = told_by_name([&] { return SymmetricRows<DeviceMemory>(pattern).run(); });
+  } catch (const NoRoomError&) {
+  }
+  empty_pool();
+  return rows;
 }
 
 PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,

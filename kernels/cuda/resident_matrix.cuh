@@ -2,7 +2,7 @@
 // room for all of its elements. The host gathers nothing, and a device that has the elements can turn them
 // round.
 #pragma once
-#include "kernels/cuda/host_sender.cuh"
+#include "kernels/cuda/host_transfer.cuh"
 #include "kernels/cuda/message_cutter.cuh"
 
 namespace tessera::cuda {
@@ -12,20 +12,20 @@ struct ResidentMatrix {
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
-  ResidentMatrix(const CsrView<double>& csr, HostSender<Memory>& sender)
+  ResidentMatrix(const CsrView<double>& csr, HostTransfer<Memory>& transfer)
       : num_columns(csr.num_cols), offsets(csr.num_rows + 1), cols(csr.num_nonzeros()) {
-    send_offsets(csr, sender);
+    send_offsets(csr, transfer);
     const EdgeOffset first = csr.num_rows == 0 ? 0 : csr.row_offsets[0];
-    sender.send(csr.col_indices + first, cols.size(), cols.data());
+    transfer.send(csr.col_indices + first, cols.size(), cols.data());
     if (csr.values == nullptr) return;
     values = Vector<S>(cols.size());
-    sender.send(csr.values + first, cols.size(), values.data());
+    transfer.send(csr.values + first, cols.size(), values.data());
   }
 
   // Parents of device lambdas must be public.
-  void send_offsets(const CsrView<double>& csr, HostSender<Memory>& sender) {
+  void send_offsets(const CsrView<double>& csr, HostTransfer<Memory>& transfer) {
     if (csr.num_rows == 0) return Memory::clear(offsets.data(), sizeof(std::uint64_t));
-    sender.send(csr.row_offsets, offsets.size(), offsets.data());
+    transfer.send(csr.row_offsets, offsets.size(), offsets.data());
     const EdgeOffset first = csr.row_offsets[0];
     std::uint64_t* offset = offsets.data();
     if (first > 0)
@@ -98,10 +98,10 @@ struct ResidentRows {
   using Vector = BuildVector<Memory, T>;
 
   ResidentRows(std::span<const VertexId> rows, const Vector<std::uint64_t>& offsets,
-               HostSender<Memory>& sender)
+               HostTransfer<Memory>& transfer)
       : starts(Memory::template zeros<std::uint64_t>(rows.size() + 1)), firsts(rows.size()) {
     Vector<VertexId> sent(rows.size());
-    sender.send(rows.data(), rows.size(), sent.data());
+    transfer.send(rows.data(), rows.size(), sent.data());
     find(sent, offsets);
   }
 
@@ -145,12 +145,12 @@ struct ResidentRowCutter {
   }
 
   CutMessages<Memory, S> run() {
-    HostSender<Memory> sender;
-    ResidentMatrix<Memory, S> matrix(in_.csr, sender);
+    HostTransfer<Memory> transfer;
+    ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
     if (in_.is_turned) matrix.turn();
     Vector<VertexId> slots(matrix.num_columns);
-    sender.send(in_.slot_of_column, slots.size(), slots.data());
-    const ResidentRows<Memory> rows(in_.rows, matrix.offsets, sender);
+    transfer.send(in_.slot_of_column, slots.size(), slots.data());
+    const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     MessageCutter<Memory, S> cutter(in_.shape, slots.data(), rows.num_elements, rows.longest,
                                     in_.csr.values != nullptr);
     const std::vector<ChunkEnd> ends = find_ends(rows);

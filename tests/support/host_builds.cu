@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/csr_build.cuh"
 #include "kernels/cuda/graph_preparation.cuh"
+#include "kernels/cuda/symmetric_rows.cuh"
 
 namespace tessera::test {
 
@@ -14,6 +15,9 @@ TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input) {
 template <class S>
 CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more) {
   return tessera::cuda::CsrBuild<HostMemory, S>(input, num_more).run();
+}
+PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern) {
+  return tessera::cuda::SymmetricRows<HostMemory>(pattern).run();
 }
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols) {

@@ -4,6 +4,7 @@
 #include "kernels/csr_build_input.hpp"
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/messages_build_input.hpp"
+#include "kernels/pattern_rows.hpp"
 #include "kernels/tile_composite.hpp"
 
 namespace tessera::test {
@@ -12,6 +13,7 @@ template <class S>
 TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input);
 template <class S>
 CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more);
+PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern);
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols);
 template <class S>

@@ -7,6 +7,7 @@
 
 #include "algorithms/vertex_values.hpp"
 #include "algorithms/walk_acceleration.hpp"
+#include "engine/score_order.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {

@@ -50,7 +50,8 @@ set(CMAKE_CUDA_STANDARD 20)
 # As for the host (cmake/compile_flags.cmake): no fused multiply-add, so that bits agree.
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false --extended-lambda")
 # OpenMP's target has the flag for C++ alone, but host code of .cu files works with all threads, too.
-string(APPEND CMAKE_CUDA_FLAGS " -Xcompiler=${OpenMP_CXX_FLAGS}")
+string(REPLACE " " "," openmp_flags "${OpenMP_CXX_FLAGS}")
+string(APPEND CMAKE_CUDA_FLAGS " -Xcompiler=${openmp_flags}")
 set(TESSERA_WITH_CUDA ON)
 
 # The vendor's products, to be compared with: loaded when asked for, so the header is all that is needed here.

@@ -138,7 +138,9 @@ Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
 }
 
 GraphDegrees graph_degrees(const Graph& graph, Communicator& comm) {
-  return {in_degrees(graph, comm), graph.is_symmetric ? in_degrees(graph, comm) : out_degrees(graph, comm)};
+  Buffer<std::uint64_t> in = in_degrees(graph, comm);
+  Buffer<std::uint64_t> out = graph.is_symmetric ? in.clone() : out_degrees(graph, comm);
+  return {std::move(in), std::move(out)};
 }
 
 Buffer<double> out_weights(const Graph& graph, Communicator& comm, const GraphDegrees* degrees) {

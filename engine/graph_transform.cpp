@@ -8,7 +8,7 @@
 #include "engine/graph_rows.hpp"
 #include "engine/merged_rows.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/devices.hpp"
+#include "kernels/symmetric_rows.hpp"
 
 namespace tessera {
 namespace {

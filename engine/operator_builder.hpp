@@ -170,21 +170,18 @@ struct OperatorBuilder {
     pack(op, csr, in_order, columns, parts);
   }
 
-  /// Where a device packs that has room to turn the edges round itself.
+  /// Where a device packs that has room to turn the edges round itself; else the host turns them, whoever
+  /// packs then.
   bool pack_turned(SpmvOperator<S>& op, const Graph& graph, const ColumnOrder& columns) const {
-    if (comm.size() > 1 || op.plan_.kernel != KernelKind::tile_messages || !options.pack_on_device)
-      return false;
+    if (comm.size() > 1 || op.plan_.kernel != KernelKind::tile_messages) return false;
     PackingStats packing;
     const CsrView<double> csr = graph.in_edges();
     MessagesBuildInput input = packing_input(op, csr, op.local_rows(), columns, bins_for(csr), {});
     input.is_turned = true;
-    try {
-      op.matrix_ = backend.pack_messages(input, op.exchange_, packing);
-    } catch (const NoRoomError&) {
-    }
-    op.stats_.packed_on_device = op.matrix_ != nullptr;
-    if (op.matrix_ != nullptr) note(op, packing);
-    return op.matrix_ != nullptr;
+    if (!packs_on_device(op, true, [&] { return backend.pack_messages(input, op.exchange_, packing); }))
+      return false;
+    note(op, packing);
+    return true;
   }
 
   BinLimits bins_for(const CsrView<double>& csr) const {
@@ -215,14 +212,14 @@ struct OperatorBuilder {
     op.stats_.matrix_bytes = packing.bytes;
   }
 
-  /// Whether the device has packed the matrix.
+  /// Whether the device has packed the matrix. may_fall_back: where it has no room, it has not.
   template <class Pack>
-  bool packs_on_device(SpmvOperator<S>& op, const Pack& pack) const {
+  bool packs_on_device(SpmvOperator<S>& op, bool may_fall_back, const Pack& pack) const {
     if (!options.pack_on_device) return false;
     try {
       op.matrix_ = pack();
     } catch (const NoRoomError&) {
-      if (!options.may_pack_on_host) throw;
+      if (!may_fall_back) throw;
     }
     op.stats_.packed_on_device = op.matrix_ != nullptr;
     return op.matrix_ != nullptr;
@@ -231,7 +228,8 @@ struct OperatorBuilder {
   void pack_csr(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                 const ColumnOrder& columns, PackingStats& packing) const {
     const CsrBuildInput input{csr, rows, columns.slot_of_column.data(), columns.num_slots};
-    if (packs_on_device(op, [&] { return backend.pack_csr(input, packing); })) return;
+    if (packs_on_device(op, options.may_pack_on_host, [&] { return backend.pack_csr(input, packing); }))
+      return;
     auto matrix = build_csr_matrix<S>(csr, rows, columns);
     packing = matrix.stats;
     op.matrix_ = backend.make_matrix(std::move(matrix));
@@ -255,7 +253,7 @@ struct OperatorBuilder {
                      const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
     const BinLimits bins = bins_for(csr);
-    if (packs_on_device(op, [&] {
+    if (packs_on_device(op, options.may_pack_on_host, [&] {
           return backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_,
                                        packing);
         }))

@@ -88,6 +88,16 @@ void keep_best(std::vector<ScoredVertex>& vertices, std::uint64_t count) {
   tbb::parallel_sort(vertices.begin(), vertices.end(), comes_first);
 }
 
+BestScores best_of(std::vector<double> scores, std::uint64_t count) {
+  for (double& score : scores) score = score < 0 ? 0 : score;
+  BestScores best;
+  for (const RankedVertex& vertex : ranking_order(scores, 0, scores.size(), count)) {
+    best.vertices.push_back(vertex.id);
+    best.scores.push_back(scores[vertex.id]);
+  }
+  return best;
+}
+
 BestScores with_zeros(std::span<const ScoredVertex> best, std::uint64_t count) {
   BestScores result;
   for (const ScoredVertex& vertex : best) {

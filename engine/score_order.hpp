@@ -39,6 +39,9 @@ std::vector<RankedVertex> ranking_order(std::span<const double> scores, VertexId
 /// Throws InternalError for a score that is not finite.
 void keep_best(std::vector<ScoredVertex>& vertices, std::uint64_t count);
 
+/// The best `count` of all vertices, whose scores these are; scores below 0 count as 0.
+BestScores best_of(std::vector<double> scores, std::uint64_t count);
+
 /// `best`, in ranking order, and behind them other vertices whose scores are 0, until there are `count`.
 /// best: all of the vertices with scores above 0, or `count` of them.
 BestScores with_zeros(std::span<const ScoredVertex> best, std::uint64_t count);

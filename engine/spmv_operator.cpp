@@ -11,6 +11,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/median.hpp"
 #include "kernels/base/seconds_since.hpp"
+#include "partition/run_together.hpp"
 
 namespace tessera {
 namespace {
@@ -267,18 +268,33 @@ Buffer<S> SpmvOperator<S>::selected(const Buffer<S>& block, unsigned num_vectors
 template <class S>
 BestScores SpmvOperator<S>::best(const Buffer<S>& local, std::uint64_t count, unsigned num_vectors,
                                  unsigned q) const {
-  const auto entries = num_vectors > 1 ? backend_->largest(selected(local, num_vectors, q), count)
-                                       : backend_->largest(local, count);
-  const auto rows = local_rows();
-  std::vector<ScoredVertex> mine;
-  for (const VectorEntry<S>& entry : entries)
-    mine.push_back({rows[entry.index], static_cast<double>(entry.value)});
-  keep_best(mine, count);
-  const std::vector<std::uint64_t> counts = all_gather(*comm_, std::uint64_t{mine.size()});
+  // Of more than these, equal ones among them, a vector of all scores takes less memory.
+  const std::uint64_t most = std::max(2 * count, num_rows() / 8);
+  std::optional<std::vector<ScoredVertex>> mine;
+  run_together(*comm_, [&] { mine = local_best(local, count, most, num_vectors, q); });
+  if (all_max(*comm_, std::uint64_t{!mine}) != 0)
+    return best_of(to_original(local, num_vectors, q), std::min(count, num_rows()));
+  const std::vector<std::uint64_t> counts = all_gather(*comm_, std::uint64_t{mine->size()});
   std::vector<ScoredVertex> all(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
-  all_gather<ScoredVertex>(*comm_, std::span<const ScoredVertex>(mine), std::span<ScoredVertex>(all), counts);
+  all_gather<ScoredVertex>(*comm_, std::span<const ScoredVertex>(*mine), std::span<ScoredVertex>(all),
+                           counts);
   keep_best(all, count);
   return with_zeros(all, std::min(count, num_rows()));
+}
+
+template <class S>
+std::optional<std::vector<ScoredVertex>> SpmvOperator<S>::local_best(const Buffer<S>& local,
+                                                                     std::uint64_t count, std::uint64_t most,
+                                                                     unsigned num_vectors, unsigned q) const {
+  const auto entries = num_vectors > 1 ? backend_->largest(selected(local, num_vectors, q), count, most)
+                                       : backend_->largest(local, count, most);
+  if (!entries) return std::nullopt;
+  const auto rows = local_rows();
+  std::vector<ScoredVertex> mine;
+  for (const VectorEntry<S>& entry : *entries)
+    mine.push_back({rows[entry.index], static_cast<double>(entry.value)});
+  keep_best(mine, count);
+  return mine;
 }
 
 template <class S>

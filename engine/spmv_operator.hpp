@@ -186,6 +186,10 @@ class SpmvOperator {
            adds_in_fours(num_vectors, sizeof(S));
   }
   SpmvOperator() = default;
+  /// Those of this rank that may be among the best; none where they are more than `most`.
+  std::optional<std::vector<ScoredVertex>> local_best(const Buffer<S>& local, std::uint64_t count,
+                                                      std::uint64_t most, unsigned num_vectors,
+                                                      unsigned q) const;
   /// Vector q of a block.
   Buffer<S> selected(const Buffer<S>& block, unsigned num_vectors, unsigned q) const;
   template <class ValueOf>

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -214,13 +215,13 @@ class Backend {
   /// exchange: what fills x, if it comes from make_exchange(); null else.
   virtual std::unique_ptr<Matrix<S>> make_matrix(TileMessages<S> matrix,
                                                  std::shared_ptr<Exchange<S>> exchange) = 0;
-  /// Builds tile-messages itself; null where it cannot.
+  /// Builds tile-messages itself; null where it cannot. Throws NoRoomError.
   virtual std::unique_ptr<Matrix<S>> pack_messages(const MessagesBuildInput&, std::shared_ptr<Exchange<S>>,
                                                    PackingStats&) {
     return nullptr;
   }
   virtual std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> matrix) = 0;
-  /// Builds CSR itself; null where it cannot.
+  /// Builds CSR itself; null where it cannot. Throws NoRoomError.
   virtual std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput&, PackingStats&) { return nullptr; }
 
   template <class T>
@@ -282,7 +283,9 @@ class Backend {
                               Buffer<S>& out) = 0;
   /// The entries above 0 that are no smaller than the `count`-th largest, in any order: more than `count`
   /// where some are equal. What is no number counts as larger than all.
-  virtual std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) = 0;
+  /// None where that would be more than `most` of them.
+  virtual std::optional<std::vector<VectorEntry<S>>> largest(const Buffer<S>& vector, std::uint64_t count,
+                                                             std::uint64_t most) = 0;
 
   // For linear solvers; vectors of the same size. Computed in double, stored as S; the same bits on every
   // backend (kernels/dot_order.hpp).

@@ -2,7 +2,6 @@
 
 #ifdef TESSERA_HAVE_CUDA
 #include "kernels/cuda/cuda_devices.hpp"
-#include "kernels/cuda/symmetric_rows.hpp"
 #else
 #include "kernels/base/error.hpp"
 #endif
@@ -15,18 +14,12 @@ void use_device(int index) { cuda::use_device(index); }
 std::string device_problem() { return cuda::device_problem(); }
 std::string device_uuid() { return cuda::device_uuid(); }
 std::string device_name() { return cuda::device_name(); }
-std::optional<PatternRows> symmetrised_on_device(const CsrView<double>& pattern) {
-  if (num_devices() == 0) return std::nullopt;
-  return cuda::symmetric_rows_on_device(
-      {pattern.num_rows, pattern.num_cols, pattern.row_offsets, pattern.col_indices, nullptr});
-}
 #else
 int num_devices() { return 0; }
 void use_device(int) { throw InternalError("this build knows no devices"); }
 std::string device_problem() { throw InternalError("this build knows no devices"); }
 std::string device_uuid() { throw InternalError("this build knows no devices"); }
 std::string device_name() { throw InternalError("this build knows no devices"); }
-std::optional<PatternRows> symmetrised_on_device(const CsrView<double>&) { return std::nullopt; }
 #endif
 
 }  // namespace tessera

@@ -1,10 +1,6 @@
 // The GPUs that this process sees. Without CUDA there are none.
 #pragma once
-#include <optional>
 #include <string>
-
-#include "kernels/csr_view.hpp"
-#include "kernels/pattern_rows.hpp"
 
 namespace tessera {
 
@@ -18,9 +14,5 @@ std::string device_problem();
 std::string device_uuid();
 /// The model of the device in use.
 std::string device_name();
-
-/// The elements of a square pattern in both directions, each once, made by the device in use. Values are not
-/// looked at. None where no device answers, or it has too little memory free. Throws ResourceError.
-std::optional<PatternRows> symmetrised_on_device(const CsrView<double>& pattern);
 
 }  // namespace tessera

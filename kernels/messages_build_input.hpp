@@ -26,13 +26,14 @@ enum class RowSending { automatic, as_they_lie, in_order };
 
 struct MessagesBuildInput {
   CsrView<double> csr;  ///< columns: vertex ids
-  /// The matrix is csr turned round: its rows are the columns of csr. By a device that has room for it alone.
+  /// The matrix is csr turned round: its rows are the columns of csr. Only as they lie, else NoRoomError.
   bool is_turned = false;
   std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
   const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   MessagesShape shape;
   RowSending sending = RowSending::automatic;
-  /// Cut at a time, but for longer rows; 0: as many as take little memory.
+  /// Cut at a time, but for longer rows; 0: of rows in order as many as take little memory, of rows as they
+  /// lie as many as lose no time.
   std::uint64_t chunk_elements = 0;
 };
 

@@ -55,11 +55,15 @@ std::string backend_for(const std::string& asked, Communicator& comm, const Devi
   return "cpu";
 }
 
-std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
-                              Communicator& comm, const DeviceFinder& finder) {
+bool ends_before_a_gpu_starts(EdgeOffset num_edges, std::uint64_t num_vectors) {
   // One core ranks so many edges in the 0.4 s that a run takes with a GPU (docs/benchmarks.md).
   constexpr EdgeOffset kWorthAGpu = EdgeOffset{1} << 21;
-  if (asked != "auto" || num_edges > kWorthAGpu / std::max<std::uint64_t>(num_vectors, 1))
+  return num_edges <= kWorthAGpu / std::max<std::uint64_t>(num_vectors, 1);
+}
+
+std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
+                              Communicator& comm, const DeviceFinder& finder) {
+  if (asked != "auto" || !ends_before_a_gpu_starts(num_edges, num_vectors))
     return backend_for(asked, comm, finder);
   if (backend_names().size() > 2) log_detail("the CPU computes: it is done before a GPU has started");
   return "cpu";

@@ -18,6 +18,9 @@ Option& add_backend_option(OptionTable& options, std::string& backend, const std
 std::string backend_for(const std::string& asked, Communicator& comm,
                         const DeviceFinder& finder = this_machine());
 
+/// Whether a CPU ranks a graph of so many edges, for so many vectors, in less time than a GPU takes to start.
+bool ends_before_a_gpu_starts(EdgeOffset num_edges, std::uint64_t num_vectors);
+
 /// The same once the graph has been read: for "auto" the CPU, and no device is asked, where it ranks the
 /// graph in less time than a GPU takes to start (docs/benchmarks.md). num_vectors: that are solved for.
 /// Collective.

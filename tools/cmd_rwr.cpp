@@ -126,7 +126,7 @@ std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexI
   return iterate<S>(session, {&op}, [&] { return random_walk_restart(op, weights, queries, options); });
 }
 
-/// What the results of queries take, in vectors of all scores: of the best alone 12 bytes each.
+/// What the results of queries take, in vectors of all scores: of the best alone at most 16 bytes each.
 std::uint64_t vectors_of_results(std::uint64_t num_queries, std::optional<std::uint64_t> top,
                                  std::uint64_t num_vertices) {
   return top ? ceil_div(checked_mul(num_queries, 2 * *top), num_vertices) : num_queries;
@@ -153,7 +153,8 @@ int RwrCommand::run(Session& session) {
   const auto batch =
       static_cast<unsigned>(std::min<std::size_t>({batch_, vertices.size(), std::size_t{kMostWalks}}));
   top_of_all_ = writer_options(session.comm()).top;
-  if (top_of_all_ && *top_of_all_ > graph.num_vertices / 64) top_of_all_.reset();  // all are as soon there
+  if (top_of_all_ && *top_of_all_ > graph.num_vertices / 64)
+    top_of_all_.reset();  // a vector of all takes little more
   const MemoryShape shape{.batch = batch,
                           .num_results = vectors_of_results(vertices.size(), top_of_all_, graph.num_vertices),
                           .accelerates = !plain_steps_ && stop_.fixed_iterations == 0};

@@ -51,10 +51,11 @@ double device_packing_bytes(const DeviceWork& work, double packed, std::uint32_t
 
 /// While a device packs CSR, besides that: the rows as they lie on the host, and where they begin there and
 /// in the result; slots.
-double device_csr_packing_bytes(const DeviceWork& work) {
-  constexpr double kColumnBytes = 4, kRowBytes = 8 + 8 + 4 + 4;
-  return (kColumnBytes + (work.weighted ? work.value_bytes : 0)) * work.num_nonzeros +
-         kRowBytes * work.num_rows;
+double device_csr_packing_bytes(const DeviceWork& work, double ranks) {
+  constexpr double kColumnBytes = 4, kRowBytes = 8 + 8 + 4, kSlotBytes = 4;
+  const double own =
+      (kColumnBytes + (work.weighted ? work.value_bytes : 0)) * work.num_nonzeros + kRowBytes * work.num_rows;
+  return own / ranks + kSlotBytes * work.num_columns;
 }
 
 /// That go through a matrix together: of a batch as many as pay on a CPU; all, padded for CSR on a GPU, but
@@ -172,7 +173,7 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
     memory.packing_bytes =
         static_cast<std::uint64_t>(device_packing_bytes(work, packed, plan.tile_columns) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::csr)
-    memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work) / ranks);
+    memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work, ranks));
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
   memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
   // What arrives is not x itself then, and lies beside what is sent.

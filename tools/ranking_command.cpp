@@ -153,16 +153,19 @@ void RankingCommand::choose_backend(Communicator& comm) {
 }
 
 Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
-  const bool graph_decides = backend_ == "auto" && !asks_for_gpu();
+  bool graph_decides = backend_ == "auto" && !asks_for_gpu();
   if (!graph_decides) choose_backend(session.comm());
   if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
   GraphOptions how = graph_;
   how.may_use_device = [&](std::uint64_t num_edges) {
-    const bool is_worth_it = num_edges >= kEdgesWorthDevicePacking && session.comm().size() == 1;
-    if (!is_worth_it || pack_ == PackPlace::host) return false;
-    const std::string backend =
-        graph_decides ? backend_for_graph(backend_, 2 * num_edges, num_solved, session.comm()) : backend_;
-    return !make_backend<float>(backend)->memory_is_host();
+    if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host || session.comm().size() > 1)
+      return false;
+    if (graph_decides) {  // both directions are as many edges or more
+      if (ends_before_a_gpu_starts(num_edges, num_solved)) return false;
+      backend_ = backend_for(backend_, session.comm());
+      graph_decides = false;
+    }
+    return !make_backend<float>(backend_)->memory_is_host();
   };
   Graph graph = load_input(how, session);
   require_edges(graph, graph_);

@@ -120,8 +120,9 @@ class CpuBackend : public Backend<S> {
                       Buffer<S>& out) override {
     cpu::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
   }
-  std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) override {
-    return cpu::largest(vector.data(), vector.size(), count);
+  std::optional<std::vector<VectorEntry<S>>> largest(const Buffer<S>& vector, std::uint64_t count,
+                                                     std::uint64_t most) override {
+    return cpu::largest(vector.data(), vector.size(), count, most);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override {
     require(a.size() == b.size(), "vectors of one size");

@@ -28,9 +28,10 @@ __global__ void __launch_bounds__(kRowThreads)
   const std::uint32_t first_row = rows[blockIdx.x], last_row = rows[blockIdx.x + 1];
   for (unsigned i = threadIdx.x; i < kRowElements; i += kRowThreads) row_of[i] = 0;
   __syncthreads();
-  for (std::uint32_t row = first_row + 1 + threadIdx.x; row <= last_row; row += kRowThreads) {
+  for (std::uint64_t row = std::uint64_t{first_row} + 1 + threadIdx.x; row <= last_row; row += kRowThreads) {
     const std::uint64_t at = starts[row] - first;
-    if (at < kRowElements && starts[row + 1] > starts[row]) row_of[at] = row - first_row;
+    if (at < kRowElements && starts[row + 1] > starts[row])
+      row_of[at] = static_cast<unsigned>(row - first_row);
   }
   __syncthreads();
   unsigned items[kItems];

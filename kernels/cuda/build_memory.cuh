@@ -176,7 +176,8 @@ struct HostMemory : MemoryTools<HostMemory> {
     ::operator delete(begin);
   }
   static void free_result(void* memory) { deallocate(memory); }
-  static std::uint64_t free_bytes() { return ~std::uint64_t{0}; }
+  static inline std::atomic<std::uint64_t> most_free_bytes = ~std::uint64_t{0};  ///< for tests
+  static std::uint64_t free_bytes() { return most_free_bytes; }
   static void clear(void* to, std::size_t num_bytes) {
     if (num_bytes > 0) std::memset(to, 0, num_bytes);
   }

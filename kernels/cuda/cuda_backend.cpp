@@ -1,12 +1,12 @@
 // One line an operation, as kernels/cpu/cpu_backend.cpp. Everything runs on the default stream, in order.
 #include "kernels/cuda/cuda_backend.hpp"
-#include "kernels/cuda/csr_build.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/csr_build.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_csr.hpp"
 #include "kernels/cuda/cuda_devices.hpp"
@@ -232,8 +232,9 @@ class CudaBackend : public Backend<S> {
     return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));
   }
 #endif
-  std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) override {
-    return cuda::largest(vector.data(), vector.size(), count);
+  std::optional<std::vector<VectorEntry<S>>> largest(const Buffer<S>& vector, std::uint64_t count,
+                                                     std::uint64_t most) override {
+    return cuda::largest(vector.data(), vector.size(), count, most);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override {
     require(a.size() == b.size(), "vectors of one size");

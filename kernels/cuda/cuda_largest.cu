@@ -54,8 +54,10 @@ unsigned num_blocks(std::uint64_t size) {
 }  // namespace
 
 template <class S>
-std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::uint64_t count) {
-  if (count == 0 || size == 0) return {};
+std::optional<std::vector<VectorEntry<S>>> largest(const S* values, std::uint64_t size, std::uint64_t count,
+                                                   std::uint64_t most) {
+  std::vector<VectorEntry<S>> entries;
+  if (count == 0 || size == 0) return entries;
   count = std::min(count, size);
   Buffer<unsigned long long> counts = device_buffer<unsigned long long>(kDigits);
   ScoreKey<S> least = 0;
@@ -75,7 +77,8 @@ std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::ui
     least = 1;
     num_found = num_above;
   }
-  if (num_found == 0) return {};
+  if (num_found > most) return std::nullopt;
+  if (num_found == 0) return entries;
   Buffer<std::uint64_t> indices = device_buffer<std::uint64_t>(num_found);
   Buffer<S> found = device_buffer<S>(num_found);
   TESSERA_CUDA_CALL(cudaMemsetAsync(counts.data(), 0, sizeof(unsigned long long)));
@@ -84,12 +87,14 @@ std::vector<VectorEntry<S>> largest(const S* values, std::uint64_t size, std::ui
   TESSERA_CUDA_CALL(cudaGetLastError());
   const Buffer<std::uint64_t> host_indices = on_host(indices);
   const Buffer<S> host_values = on_host(found);
-  std::vector<VectorEntry<S>> entries(num_found);
+  entries.resize(num_found);
   for (std::uint64_t i = 0; i < num_found; ++i) entries[i] = {host_indices[i], host_values[i]};
   return entries;
 }
 
-template std::vector<VectorEntry<float>> largest(const float*, std::uint64_t, std::uint64_t);
-template std::vector<VectorEntry<double>> largest(const double*, std::uint64_t, std::uint64_t);
+template std::optional<std::vector<VectorEntry<float>>> largest(const float*, std::uint64_t, std::uint64_t,
+                                                                std::uint64_t);
+template std::optional<std::vector<VectorEntry<double>>> largest(const double*, std::uint64_t, std::uint64_t,
+                                                                 std::uint64_t);
 
 }  // namespace tessera::cuda

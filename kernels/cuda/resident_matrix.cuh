@@ -155,6 +155,8 @@ struct ResidentRowCutter {
                                     in_.csr.values != nullptr);
     const std::vector<ChunkEnd> ends = find_ends(rows);
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, rows, ends[i], ends[i + 1], cutter);
+    matrix.cols = {};  // joining the chunks takes most
+    matrix.values = {};
     return cutter.finish();
   }
 
@@ -194,18 +196,23 @@ struct ResidentRowCutter {
     cutter.add(chunk, end.elements_before - begin.elements_before);
   }
 
-  static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;  // 1.7 GB of keys and rows
 
   const MessagesBuildInput& in_;
 };
 
-/// As `input` says, or else as there is room.
+/// As `input` says, or else as there is room: a quarter of what is free, as the rest of a build takes up to
+/// half.
 template <class Memory, class S>
 CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input) {
   const bool stays = input.sending == RowSending::automatic
                          ? ResidentRowCutter<Memory, S>::num_bytes(input) <= Memory::free_bytes() / 4
                          : input.sending == RowSending::as_they_lie;
-  if (stays) return ResidentRowCutter<Memory, S>(input).run();
+  try {
+    if (stays) return ResidentRowCutter<Memory, S>(input).run();
+  } catch (const NoRoomError&) {
+    if (input.is_turned || input.sending != RowSending::automatic) throw;
+  }
   if (input.is_turned) throw NoRoomError("the GPU has no room to turn the edges round");
   return HostRowCutter<Memory, S>(input).run();
 }

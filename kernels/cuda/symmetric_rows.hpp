@@ -7,7 +7,7 @@
 
 namespace tessera::cuda {
 
-/// See kernels/devices.hpp.
+/// See kernels/symmetric_rows.hpp.
 std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern);
 
 }  // namespace tessera::cuda

@@ -35,6 +35,25 @@ TEST(HasUniquePair, WhatASlowerComponentLeavesBehindIsNoTie) {
   EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-5, 50, spread));
 }
 
+/// As many hubs as several threads look at in parts.
+TEST(HasUniquePair, LooksAtAllHubsOfALargeGraph) {
+  constexpr std::size_t kHubs = 200'001;
+  std::vector<double> hubs(kHubs, 0.0);
+  hubs[70'000] = 0.5;
+  hubs[70'001] = 0.25;
+  hubs[kHubs - 1] = 0.25;
+  const auto all_but_last = [](std::span<const double> marks) {
+    std::vector<double> reached(marks.size(), 1.0);
+    reached.back() = marks.back();
+    return reached;
+  };
+  const auto all = [](std::span<const double> marks) { return std::vector<double>(marks.size(), 0.5); };
+  EXPECT_FALSE(has_unique_pair(hubs, 1e-9, 50, all_but_last));
+  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 50, all));
+  hubs.back() = 1e-9;
+  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 50, all_but_last));
+}
+
 TEST(HasUniquePair, StopsWhenNothingIsLeftOutside) {
   int calls = 0;
   EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 0, 0}, 0, 50, line_with_gap(99, calls)));

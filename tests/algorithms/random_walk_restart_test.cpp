@@ -68,13 +68,14 @@ TEST(RandomWalkRestart, AQuerysResultDoesNotDependOnTheBatch) {
     }
 }
 
-/// Of all scores, as a ranking of them has it.
-BestScores best_of(const std::vector<double>& scores, std::uint64_t count) {
+/// Of all scores, as a sort has it.
+BestScores first_of_sorted(const std::vector<double>& scores, std::uint64_t count) {
   BestScores best;
-  for (const RankedVertex& vertex : ranking_order(scores, 0, scores.size(), count)) {
-    best.vertices.push_back(vertex.id);
-    best.scores.push_back(scores[vertex.id]);
-  }
+  for (std::size_t v = 0; v < scores.size(); ++v) best.vertices.push_back(static_cast<VertexId>(v));
+  std::stable_sort(best.vertices.begin(), best.vertices.end(),
+                   [&](VertexId a, VertexId b) { return scores[a] > scores[b]; });
+  best.vertices.resize(std::min<std::uint64_t>(count, scores.size()));
+  for (const VertexId v : best.vertices) best.scores.push_back(scores[v]);
   return best;
 }
 
@@ -88,7 +89,7 @@ void expect_best(const Graph& graph, const std::vector<VertexId>& queries, const
     of_best.top = top;
     const auto results = run_walks<S>(graph, queries, of_best, setup);
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      const BestScores best = best_of(all[q].scores, top);
+      const BestScores best = first_of_sorted(all[q].scores, top);
       EXPECT_EQ(results[q].best.vertices, best.vertices) << top << ' ' << q;
       EXPECT_EQ(results[q].best.scores, best.scores);
       EXPECT_TRUE(results[q].scores.empty());
@@ -112,6 +113,22 @@ TEST(RandomWalkRestart, TheBestAloneAreThoseOfAllScores) {
                           setup);  // few have come far
       expect_best<double>(graph, {0, 41}, options_with(0.97, until(1e-12), batch_size), setup);
     }
+}
+
+/// Of a star all leaves are as near to the hub: more than are worth to be listed.
+TEST(RandomWalkRestart, TheBestOfManyEqualOnesAreTheFirst) {
+  OracleGraph star{300, {}};
+  for (std::size_t leaf = 0; leaf < 300; ++leaf)
+    if (leaf != 41) {
+      star.edges.push_back({41, leaf, 1});
+      star.edges.push_back({leaf, 41, 1});
+    }
+  const Graph graph = graph_of(star, false);
+  for (const int ranks : {1, 3}) {
+    const test::Setup setup{.ranks = ranks};
+    expect_best<float>(graph, {41, 7}, options_with(0.9, until(1e-5)), setup);
+    expect_best<double>(graph, {41}, options_with(0.9, until(1e-9)), setup);
+  }
 }
 
 TEST(RandomWalkRestart, ConvergedQueriesLeaveTheBlock) {
@@ -309,7 +326,7 @@ TEST(RandomWalkRestart, StoppingAnswersWhatWasReached) {
   EXPECT_EQ(best[2].best.vertices, (std::vector<VertexId>{3, 0, 1}));
   EXPECT_EQ(best[2].best.scores, (std::vector<double>{1, 0, 0}));
   EXPECT_EQ(best[2].error_bound, results[2].error_bound);
-  EXPECT_EQ(best[0].best.vertices, best_of(results[0].scores, 3).vertices);
+  EXPECT_EQ(best[0].best.vertices, first_of_sorted(results[0].scores, 3).vertices);
 }
 
 TEST(RandomWalkRestart, OptionsOutOfRangeAreRefused) {

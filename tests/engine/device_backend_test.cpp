@@ -357,28 +357,6 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
   }
 }
 
-TYPED_TEST(DeviceBackend, FindsTheLargestEntriesThatTheCpuFinds) {
-  using S = TypeParam;
-  for (const std::size_t size : {std::size_t{1}, std::size_t{33}, std::size_t{1'000'003}}) {
-    auto values = random_values<S>(size, 9);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i % 3 == 1) values[i] = -values[i];
-      if (i % 5 == 2) values[i] = values[i / 2] * S{1e-30f};  // far from the others, and some of them equal
-      if (i % 7 == 3) values[i] = 0;
-    }
-    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10}, size / 9,
-                                      size / 2, std::uint64_t{size}, std::uint64_t{2 * size}})
-      this->expect_same([&](Backend<S>& backend) {
-        auto found = backend.largest(this->put(backend, values), count);
-        std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
-        std::vector<std::pair<std::uint64_t, S>> entries;
-        for (const VectorEntry<S>& entry : found) entries.emplace_back(entry.index, entry.value);
-        EXPECT_GE(entries.size(), std::min<std::uint64_t>(count, size / 4));
-        return entries;
-      });
-  }
-}
-
 TYPED_TEST(DeviceBackend, MovesHaveTheBitsOfTheCpu) {
   using S = TypeParam;
   const std::size_t n = 1000, num_slots = 3000;

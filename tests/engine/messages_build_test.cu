@@ -166,6 +166,34 @@ TEST(MessagesBuild, WillNotTurnAMatrixWithoutRoom) {
   EXPECT_THROW(test::build_messages_in_host_memory<float>(input), NoRoomError);
 }
 
+TEST(MessagesBuild, SendsRowsInOrderWhereThereIsNoRoomForAll) {
+  const RandomMatrix a = random_matrix(7, 100, 20000, 4000, false);  // few messages, so that elements count
+  std::vector<VertexId> rows(a.num_rows);
+  std::iota(rows.begin(), rows.end(), VertexId{0});
+  const ColumnOrder columns = order_columns_by_length(a.column_lengths(), 5000, ~0u, Remainder::narrow);
+  MessagesBuildInput input{.csr = a.view(),
+                           .rows = rows,
+                           .slot_of_column = columns.slot_of_column.data(),
+                           .shape = {.num_rows = rows.size(),
+                                     .num_slots = columns.num_slots,
+                                     .tiles = columns.tiles,
+                                     .tile_stride = 5001,
+                                     .bins = {.most_messages = 500, .at_once = 6, .least_messages = 20}},
+                           .chunk_elements = a.col_indices.size() / 16};
+  const auto expected = build_tile_messages<float>(a.view(), rows, columns, input.shape.bins);
+  const auto build = [&](std::uint64_t free_bytes) {
+    const test::FreeBytesOfBuilds limit(free_bytes);
+    test::most_bytes_of_builds();
+    expect_same(test::build_messages_in_host_memory<float>(input), expected, false);
+    return test::most_bytes_of_builds();
+  };
+  const std::uint64_t as_they_lie = build(std::uint64_t{1} << 40), in_order = build(1000);
+  EXPECT_GT(as_they_lie, in_order);  // by the elements, at least
+  input.is_turned = true;
+  const test::FreeBytesOfBuilds limit(1000);
+  EXPECT_THROW(test::build_messages_in_host_memory<float>(input), NoRoomError);
+}
+
 /// More than what goes to a device at a time.
 TEST(MessagesBuild, GivesTheBytesOfALargeMatrixOnADevice) {
   if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here";

@@ -24,14 +24,22 @@ class PackingBackend : public LinkedBackend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     ++num_packed;
-    if (has_no_room) throw NoRoomError("no room");
+    if (has_no_room || (input.is_turned && has_no_room_to_turn)) throw NoRoomError("no room");
     if (fails) throw ResourceError("a kernel failed");
     TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
     stats = matrix.stats;
+    if (input.is_turned) ++num_turned;
     return make_matrix(std::move(matrix), std::move(exchange));
   }
-  int num_packed = 0;
-  bool has_no_room = false, fails = false;
+  std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput& input, PackingStats& stats) override {
+    ++num_packed;
+    if (has_no_room) throw NoRoomError("no room");
+    CsrMatrix<S> matrix = build_csr_in_host_memory<S>(input, 0);
+    stats = matrix.stats;
+    return make_matrix(std::move(matrix));
+  }
+  int num_packed = 0, num_turned = 0;
+  bool has_no_room = false, has_no_room_to_turn = false, fails = false;
 };
 
 struct Found {
@@ -68,8 +76,8 @@ Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool l
 }
 
 template <class S>
-void expect_same_products(const Graph& whole, OrderRequest order) {
-  OperatorOptions options{.kernel = KernelKind::tile_messages, .order = order};
+void expect_same_products(const Graph& whole, OrderRequest order, KernelKind kernel) {
+  OperatorOptions options{.kernel = kernel, .order = order};
   const Found on_host = product<S>(whole, options, 1, false);
   EXPECT_EQ(on_host.num_packed, 0);
   EXPECT_FALSE(on_host.stats.packed_on_device);
@@ -87,25 +95,85 @@ void expect_same_products(const Graph& whole, OrderRequest order) {
 }
 
 TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
-  for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given}) {
-    expect_same_products<float>(skewed_graph(900, 9000), order);
-    expect_same_products<double>(skewed_graph(400, 1500), order);
-    expect_same_products<float>(skewed_graph(3, 5), order);
+  for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr})
+    for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given}) {
+      expect_same_products<float>(skewed_graph(900, 9000), order, kernel);
+      expect_same_products<double>(skewed_graph(400, 1500), order, kernel);
+      expect_same_products<float>(skewed_graph(3, 5), order, kernel);
+    }
+}
+
+struct PairFound {
+  std::vector<double> hubs;
+  OperatorStats stats;
+  int num_turned = 0;
+};
+
+/// The second of a pair, of the edges turned round.
+PairFound second_product(const Graph& whole, const OperatorOptions& options, int num_ranks,
+                         bool has_room_to_turn = true) {
+  PairFound found;
+  std::atomic<int> num_turned = 0;
+  run_ranks(num_ranks, [&](Communicator& comm) {
+    PackingBackend<float> backend(comm, kSmallTiles);
+    backend.has_no_room_to_turn = !has_room_to_turn;
+    auto [first, second] =
+        SpmvOperator<float>::in_and_out_edges(block_of(whole, comm), options, backend, comm);
+    std::vector<double> x(whole.num_vertices);
+    for (std::size_t v = 0; v < x.size(); ++v) x[v] = 1.0 / static_cast<double>(1 + v % 13);
+    Buffer<float> inputs = second.make_x();
+    second.replicate(first.to_local(x), nullptr, inputs);
+    Buffer<double> y = second.make_y();
+    second.apply(inputs, y);
+    const Buffer<double> sums = in_row_order(y, second.row_places(), second.local_rows().size(), 1);
+    Buffer<float> stored(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) stored[i] = static_cast<float>(sums[i]);
+    const std::vector<double> all = second.to_original(stored);
+    num_turned += backend.num_turned;
+    if (comm.is_root()) found = {all, second.stats()};
+  });
+  found.num_turned = num_turned;
+  return found;
+}
+
+TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
+  const Graph whole = skewed_graph(900, 9000);
+  OperatorOptions options{.kernel = KernelKind::tile_messages};
+  const PairFound on_host = second_product(whole, options, 1);
+  EXPECT_EQ(on_host.num_turned, 0);
+  options.pack_on_device = true;
+  for (const bool may_pack_on_host : {false, true}) {
+    options.may_pack_on_host = may_pack_on_host;
+    const PairFound by_device = second_product(whole, options, 1),
+                    by_host = second_product(whole, options, 1, false),
+                    on_ranks = second_product(whole, options, 3);
+    EXPECT_EQ(by_device.num_turned, 1);
+    EXPECT_EQ(by_host.num_turned, 0);
+    EXPECT_EQ(on_ranks.num_turned, 0);
+    for (const PairFound* found : {&by_device, &by_host, &on_ranks}) {
+      EXPECT_EQ(found->hubs, on_host.hubs);
+      EXPECT_TRUE(found->stats.packed_on_device);
+      EXPECT_EQ(found->stats.num_nonzeros, on_host.stats.num_nonzeros);
+    }
+    EXPECT_EQ(by_device.stats.matrix_bytes, on_host.stats.matrix_bytes);
+    EXPECT_EQ(by_device.stats.num_row_pieces, on_host.stats.num_row_pieces);
   }
 }
 
 TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
   const Graph whole = skewed_graph(900, 9000);
-  OperatorOptions options{.kernel = KernelKind::tile_messages};
-  const Found on_host = product<float>(whole, options, 1, false);
-  options.pack_on_device = true;
-  EXPECT_THROW(product<float>(whole, options, 1, false, 0), ResourceError);
-  options.may_pack_on_host = true;
-  for (const int ranks : {1, 3}) {
-    const Found found = product<float>(whole, options, ranks, ranks > 1, ranks / 2);
-    EXPECT_EQ(found.num_packed, ranks);
-    EXPECT_FALSE(found.stats.packed_on_device);
-    EXPECT_EQ(found.y, on_host.y) << ranks << " ranks";
+  for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
+    OperatorOptions options{.kernel = kernel};
+    const Found on_host = product<float>(whole, options, 1, false);
+    options.pack_on_device = true;
+    EXPECT_THROW(product<float>(whole, options, 1, false, 0), ResourceError);
+    options.may_pack_on_host = true;
+    for (const int ranks : {1, 3}) {
+      const Found found = product<float>(whole, options, ranks, ranks > 1, ranks / 2);
+      EXPECT_EQ(found.num_packed, ranks);
+      EXPECT_FALSE(found.stats.packed_on_device);
+      EXPECT_EQ(found.y, on_host.y) << ranks << " ranks";
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "engine/graph_builder.hpp"
 #include "engine/graph_generator.hpp"
 #include "kernels/devices.hpp"
+#include "kernels/symmetric_rows.hpp"
 #include "tests/support/host_builds.hpp"
 #include "tests/support/sample_graph.hpp"
 
@@ -48,11 +49,14 @@ TEST(SymmetricRows, AreThoseOfTheHostForManyEdgesOnADevice) {
   check(build_graph(generate_edges({.scale = 19}, *comm), {}, *comm));
 }
 
-/// Weights are added and edges kept by the host.
+/// Weights are added and edges kept by the host, whether a device answers or not.
 TEST(SymmetricRows, AreNotAskedOfADeviceThatCannotMakeThem) {
   const auto comm = make_single_rank();
   const Graph weighted = sample_graph({{0, 1}, {1, 0}, {2, 1}}, range_labels(3, 0), true);
-  EXPECT_TRUE(symmetrised(weighted, Duplicates::merge, *comm, true).weighted);
+  const Graph by_host = symmetrised(weighted, Duplicates::merge, *comm),
+              asked = symmetrised(weighted, Duplicates::merge, *comm, true);
+  ASSERT_EQ(by_host.weights.size(), 4u);
+  EXPECT_TRUE(std::ranges::equal(asked.weights, by_host.weights));
   const Graph plain = sample_graph({{0, 1}, {1, 0}}, range_labels(2, 0), false);
   EXPECT_EQ(symmetrised(plain, Duplicates::keep, *comm, true).num_edges, 4u);
 }

@@ -29,6 +29,9 @@ cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
   return tessera::cuda::GraphPreparation<HostMemory, S>(csr, options).run();
 }
 
+FreeBytesOfBuilds::FreeBytesOfBuilds(std::uint64_t num_bytes) { HostMemory::most_free_bytes = num_bytes; }
+FreeBytesOfBuilds::~FreeBytesOfBuilds() { HostMemory::most_free_bytes = ~std::uint64_t{0}; }
+
 std::uint64_t most_bytes_of_builds() { return HostMemory::most_bytes.exchange(HostMemory::num_bytes_now); }
 
 template TileMessages<float> build_messages_in_host_memory(const MessagesBuildInput&);

@@ -20,6 +20,15 @@ template <class S>
 cuda::PreparedMessages<S> prepare_in_host_memory(const cuda::PatternCsr& csr,
                                                  const cuda::PreparationOptions& options);
 
+/// As if so much were free, while it lives.
+class FreeBytesOfBuilds {
+ public:
+  explicit FreeBytesOfBuilds(std::uint64_t num_bytes);
+  ~FreeBytesOfBuilds();
+  FreeBytesOfBuilds(const FreeBytesOfBuilds&) = delete;
+  FreeBytesOfBuilds& operator=(const FreeBytesOfBuilds&) = delete;
+};
+
 /// That builds had at most since the last call; for tests that run alone.
 std::uint64_t most_bytes_of_builds();
 

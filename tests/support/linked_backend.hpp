@@ -282,8 +282,9 @@ class LinkedBackend : public Backend<S> {
                       Buffer<S>& out) override {
     cpu_->select_vectors(block, k, kept, out);
   }
-  std::vector<VectorEntry<S>> largest(const Buffer<S>& vector, std::uint64_t count) override {
-    return cpu_->largest(vector, count);
+  std::optional<std::vector<VectorEntry<S>>> largest(const Buffer<S>& vector, std::uint64_t count,
+                                                     std::uint64_t most) override {
+    return cpu_->largest(vector, count, most);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override { return cpu_->dot(a, b); }
   void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {

@@ -58,6 +58,16 @@ class MpiTest(ProgramTest):
             for ranks in (1, 2, 3, 4, 7):
                 self.assertEqual(found[i, ranks].result().out, expected, (run, ranks))
 
+    def test_the_best_of_walks_are_the_first_of_all_on_any_number_of_processes(self):
+        self.write_links()
+        for precision in ("f32", "f64"):
+            run = ["rwr", "g", "--query", "hub", "--query", "n7", "--tolerance", "1e-5", "--precision", precision,
+                   "--quiet", "--threads", "1"]
+            rows = self.expect(0, *run).rows()
+            best = [row for query in ("hub", "n7") for row in [r for r in rows if r[0] == query][:3]]
+            for ranks in (1, 2, 7):
+                self.assertEqual(self.mpirun(ranks, 0, *run, "--top", "3").rows(), best, (precision, ranks))
+
     def test_weighted_graphs_agree_too(self):
         self.write("w", "".join(f"{i % 37} {i * 7 % 41} {1 + i % 5 / 8}\n" for i in range(400)))
         for kernel in ("csr", "tile-composite", "tile-messages"):

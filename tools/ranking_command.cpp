@@ -81,13 +81,11 @@ void RankingCommand::add_device_options() {
   options_.choice<PackPlace>(
       "pack", pack_,
       {{"auto", PackPlace::automatic}, {"host", PackPlace::host}, {"device", PackPlace::device}},
-      "where tile-messages and CSR are packed for a GPU; the bytes are the same, device: sooner, with less "
-      "of "
-      "the host's memory and two to three times the matrix on the GPU, more where much is free; auto takes "
-      "it "
-      "from a million edges on, where that is at most half of what is free there; but for host, a GPU also "
-      "makes both directions of the edges of a cache, where it has room; device is refused where the CPU "
-      "computes (in an options file: a warning)");
+      "where tile-messages and CSR are packed for a GPU; the bytes are the same, device: sooner, with "
+      "less of the host's memory and two to three times the matrix on the GPU, more where much is free; "
+      "auto takes it from a million edges on, where that is at most half of what is free there; but for "
+      "host, a GPU also makes both directions of the edges of a cache, where it has room; device is "
+      "refused where the CPU computes (in an options file: a warning)");
   // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
   options_.add({.name = "deterministic",
                 .help = "always yes: the same bits on any number of threads, processes and GPUs and in every "

@@ -42,6 +42,21 @@ class PackingBackend : public LinkedBackend<S> {
   bool has_no_room = false, has_no_room_to_turn = false, fails = false;
 };
 
+/// With a made-up vector of the rows that `rows_of_inputs` has, in original order.
+template <class S>
+std::vector<double> product_of_made_up(SpmvOperator<S>& op, const SpmvOperator<S>& rows_of_inputs) {
+  std::vector<double> x(rows_of_inputs.num_rows());
+  for (std::size_t v = 0; v < x.size(); ++v) x[v] = 1.0 / static_cast<double>(1 + v % 13);
+  Buffer<S> inputs = op.make_x();
+  op.replicate(rows_of_inputs.to_local(x), nullptr, inputs);
+  Buffer<double> y = op.make_y();
+  op.apply(inputs, y);
+  const Buffer<double> sums = in_row_order(y, op.row_places(), op.local_rows().size(), 1);
+  Buffer<S> stored(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) stored[i] = static_cast<S>(sums[i]);
+  return op.to_original(stored);
+}
+
 struct Found {
   std::vector<double> y;
   OperatorStats stats;
@@ -58,16 +73,7 @@ Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool l
     backend.has_no_room = comm.rank() == rank_without_room;
     if (link) link_devices<S>(backend, comm);
     auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), options, backend, comm);
-    std::vector<double> x(whole.num_vertices);
-    for (std::size_t v = 0; v < x.size(); ++v) x[v] = 1.0 / static_cast<double>(1 + v % 13);
-    Buffer<S> inputs = op.make_x();
-    op.replicate(op.to_local(x), nullptr, inputs);
-    Buffer<double> y = op.make_y();
-    op.apply(inputs, y);
-    const Buffer<double> sums = in_row_order(y, op.row_places(), op.local_rows().size(), 1);
-    Buffer<S> stored(sums.size());
-    for (std::size_t i = 0; i < sums.size(); ++i) stored[i] = static_cast<S>(sums[i]);
-    const std::vector<double> all = op.to_original(stored);
+    const std::vector<double> all = product_of_made_up(op, op);
     num_packed += backend.num_packed;
     if (comm.is_root()) found = {all, op.stats()};
   });
@@ -119,16 +125,7 @@ PairFound second_product(const Graph& whole, const OperatorOptions& options, int
     backend.has_no_room_to_turn = !has_room_to_turn;
     auto [first, second] =
         SpmvOperator<float>::in_and_out_edges(block_of(whole, comm), options, backend, comm);
-    std::vector<double> x(whole.num_vertices);
-    for (std::size_t v = 0; v < x.size(); ++v) x[v] = 1.0 / static_cast<double>(1 + v % 13);
-    Buffer<float> inputs = second.make_x();
-    second.replicate(first.to_local(x), nullptr, inputs);
-    Buffer<double> y = second.make_y();
-    second.apply(inputs, y);
-    const Buffer<double> sums = in_row_order(y, second.row_places(), second.local_rows().size(), 1);
-    Buffer<float> stored(sums.size());
-    for (std::size_t i = 0; i < sums.size(); ++i) stored[i] = static_cast<float>(sums[i]);
-    const std::vector<double> all = second.to_original(stored);
+    const std::vector<double> all = product_of_made_up(second, first);
     num_turned += backend.num_turned;
     if (comm.is_root()) found = {all, second.stats()};
   });

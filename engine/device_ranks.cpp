@@ -76,7 +76,7 @@ std::string assign_devices(Communicator& comm, const DeviceFinder& finder) {
 }
 
 template <class S>
-bool link_devices(Backend<S>& backend, Communicator& comm) {
+bool start_linking(Backend<S>& backend, Communicator& comm) {
   std::string id;
   run_together(comm, [&] {
     if (comm.is_root()) id = backend.link_id();
@@ -87,6 +87,15 @@ bool link_devices(Backend<S>& backend, Communicator& comm) {
   return true;
 }
 
+template <class S>
+bool link_devices(Backend<S>& backend, Communicator& comm) {
+  const bool can = start_linking(backend, comm);
+  run_together(comm, [&] { backend.await_links(); });
+  return can;
+}
+
+template bool start_linking(Backend<float>&, Communicator&);
+template bool start_linking(Backend<double>&, Communicator&);
 template bool link_devices(Backend<float>&, Communicator&);
 template bool link_devices(Backend<double>&, Communicator&);
 

@@ -23,7 +23,11 @@ DeviceFinder this_machine();
 /// every rank. Collective.
 std::string assign_devices(Communicator& comm, const DeviceFinder& finder = this_machine());
 
-/// Links the devices of all ranks where the backend can; says whether it could. Collective.
+/// Begins to link the devices of all ranks where the backend can; says whether it can. Every rank calls
+/// Backend::await_links() before values go from one to the other. Collective.
+template <class S>
+bool start_linking(Backend<S>& backend, Communicator& comm);
+/// The same, to the end.
 template <class S>
 bool link_devices(Backend<S>& backend, Communicator& comm);
 

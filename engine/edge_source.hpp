@@ -9,6 +9,7 @@
 #include "engine/graph.hpp"
 #include "engine/page_memory.hpp"
 #include "engine/parsed_edges.hpp"
+#include "kernels/csr_view.hpp"
 
 namespace tessera {
 
@@ -71,32 +72,50 @@ class PairSource {
 /// The edges of a graph's rows, row after row; stays as it is.
 class GraphSource {
  public:
-  explicit GraphSource(const Graph& graph) : graph_(graph) {
-    first_rows_.push_back(0);
-    std::uint64_t begin = 0;
-    for (std::uint64_t row = 0; row < graph.num_local_rows; ++row)
-      if (graph.row_offsets[row + 1] - begin >= kEdgesPerPiece || row + 1 == graph.num_local_rows) {
-        first_rows_.push_back(row + 1);
-        begin = graph.row_offsets[row + 1];
-      }
-  }
+  explicit GraphSource(const Graph& graph)
+      : GraphSource(graph.in_edges(), graph.first_row, 0, graph.num_vertices) {}
+  /// Of all rows the edges from the vertices [begin, end).
+  GraphSource(const CsrView<double>& all, std::uint64_t begin, std::uint64_t end)
+      : GraphSource(all, 0, begin, end) {}
   std::uint64_t num_pieces() const { return first_rows_.size() - 1; }
+  /// At most.
   std::uint64_t num_edges(std::uint64_t piece) const {
-    return graph_.row_offsets[first_rows_[piece + 1]] - graph_.row_offsets[first_rows_[piece]];
+    return rows_.row_offsets[first_rows_[piece + 1]] - rows_.row_offsets[first_rows_[piece]];
   }
   template <bool kWeighted, class Visit>
   void for_each(std::uint64_t piece, Visit visit) const {
     for (std::uint64_t row = first_rows_[piece]; row < first_rows_[piece + 1]; ++row) {
-      const auto target = static_cast<VertexId>(graph_.first_row + row);
-      for (EdgeOffset e = graph_.row_offsets[row]; e < graph_.row_offsets[row + 1]; ++e)
-        visit(graph_.col_indices[e], target, kWeighted ? graph_.weights[e] : 0.0);
+      const auto target = static_cast<VertexId>(first_row_ + row);
+      const auto [first, last] = edges_of(row);
+      for (EdgeOffset e = first; e < last; ++e)
+        visit(rows_.col_indices[e], target, kWeighted ? rows_.values[e] : 0.0);
     }
   }
   void release(std::uint64_t) {}
   void clear() {}
 
  private:
-  const Graph& graph_;
+  GraphSource(const CsrView<double>& rows, std::uint64_t first_row, std::uint64_t begin, std::uint64_t end)
+      : rows_(rows), first_row_(first_row), begin_(begin), end_(end) {
+    first_rows_.push_back(0);
+    std::uint64_t before = 0;
+    for (std::uint64_t row = 0; row < rows.num_rows; ++row)
+      if (rows.row_offsets[row + 1] - before >= kEdgesPerPiece || row + 1 == rows.num_rows) {
+        first_rows_.push_back(row + 1);
+        before = rows.row_offsets[row + 1];
+      }
+  }
+  std::pair<EdgeOffset, EdgeOffset> edges_of(std::uint64_t row) const {
+    const EdgeOffset first = rows_.row_offsets[row], last = rows_.row_offsets[row + 1];
+    if (begin_ == 0 && end_ == rows_.num_cols) return {first, last};
+    const VertexId *columns = rows_.col_indices,
+                   *from = std::lower_bound(columns + first, columns + last, begin_);
+    return {static_cast<EdgeOffset>(from - columns),
+            static_cast<EdgeOffset>(std::lower_bound(from, columns + last, end_) - columns)};
+  }
+
+  const CsrView<double> rows_;
+  const std::uint64_t first_row_, begin_, end_;
   std::vector<std::uint64_t> first_rows_;
 };
 

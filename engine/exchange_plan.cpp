@@ -33,10 +33,11 @@ class TilePlanner {
       : inputs_(inputs),
         old_(columns),
         num_ranks_(inputs.with_slot.size()),
-        sizes_(columns.tiles.size() * num_ranks_, 0) {
+        sizes_(columns.tiles.size() * num_ranks_, 0),
+        inputs_of_(sizes_.size()) {
     result_.plan = empty_plan(inputs, rank);
     for (const Tile& tile : columns.tiles) require(!tile.wide, "tile-messages has no wide tile");
-    each_input([&](std::size_t at, std::uint64_t, VertexId) { ++sizes_[at]; });
+    find_inputs();
   }
 
   TileExchange run(std::span<const double> chunk_shares) {
@@ -48,19 +49,18 @@ class TilePlanner {
  private:
   std::size_t num_tiles() const { return old_.tiles.size(); }
 
-  /// body(tile * num_ranks + rank, index among the rank's inputs of this tile, vertex), in local order.
-  template <class Body>
-  void each_input(const Body& body) const {
+  /// In local order a rank's inputs are ascending by slot, so those of a tile lie together.
+  void find_inputs() {
     for (std::size_t r = 0; r < num_ranks_; ++r) {
-      std::size_t tile = 0;
-      std::uint64_t index = 0;
-      for (const VertexId v : sent_by(inputs_, static_cast<int>(r))) {
-        const VertexId slot = old_.slot_of_column[v];
-        while (slot >= old_.tiles[tile].first_slot + old_.tiles[tile].num_columns) {
-          ++tile;
-          index = 0;
-        }
-        body(tile * num_ranks_ + r, index++, v);
+      std::span<const VertexId> rest = sent_by(inputs_, static_cast<int>(r));
+      for (std::size_t tile = 0; tile < num_tiles(); ++tile) {
+        const std::uint64_t end = old_.tiles[tile].first_slot + old_.tiles[tile].num_columns;
+        const auto past = std::partition_point(rest.begin(), rest.end(),
+                                               [&](VertexId v) { return old_.slot_of_column[v] < end; });
+        const auto count = static_cast<std::size_t>(past - rest.begin());
+        inputs_of_[tile * num_ranks_ + r] = rest.first(count);
+        sizes_[tile * num_ranks_ + r] = count;
+        rest = rest.subspan(count);
       }
     }
   }
@@ -115,19 +115,30 @@ class TilePlanner {
       throw ResourceError("the graph has too many vertices for 32-bit slots");
     for (std::size_t t = 0; t < num_tiles(); ++t) columns.tiles[t].first_slot = t * stride;
     columns.slot_of_column = Buffer<VertexId>(old_.slot_of_column.size());
-    std::fill(columns.slot_of_column.begin(), columns.slot_of_column.end(), kNoVertex);
-    const auto rank = static_cast<std::size_t>(result_.plan.rank);
-    each_input([&](std::size_t at, std::uint64_t index, VertexId v) {
-      columns.slot_of_column[v] = static_cast<VertexId>(at / num_ranks_ * stride + first_of_part[at] + index);
-      if (at % num_ranks_ == rank)
-        result_.plan.positions.push_back(static_cast<VertexId>(positions_[at] + index));
-    });
+    const auto num_columns = static_cast<std::int64_t>(columns.slot_of_column.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t c = 0; c < num_columns; ++c) columns.slot_of_column[c] = kNoVertex;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::size_t at = 0; at < inputs_of_.size(); ++at)
+      for (std::uint64_t i = 0; i < inputs_of_[at].size(); ++i)
+        columns.slot_of_column[inputs_of_[at][i]] =
+            static_cast<VertexId>(at / num_ranks_ * stride + first_of_part[at] + i);
+    place_own_inputs();
+  }
+
+  void place_own_inputs() {
+    std::vector<VertexId>& positions = result_.plan.positions;
+    positions.reserve(result_.plan.num_mine);
+    for (std::size_t at = static_cast<std::size_t>(result_.plan.rank); at < sizes_.size(); at += num_ranks_)
+      for (std::uint64_t i = 0; i < sizes_[at]; ++i)
+        positions.push_back(static_cast<VertexId>(positions_[at] + i));
   }
 
   const VertexDistribution& inputs_;
   const ColumnOrder& old_;
   const std::size_t num_ranks_;
-  std::vector<std::uint64_t> sizes_, positions_;  // of each tile and rank
+  std::vector<std::uint64_t> sizes_, positions_;      // of each tile and rank
+  std::vector<std::span<const VertexId>> inputs_of_;  // the same, in local order
   TileExchange result_;
 };
 

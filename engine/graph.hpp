@@ -2,13 +2,16 @@
 // order, dealt to ranks in contiguous blocks of ids (one block with one rank).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/graph_options.hpp"
 #include "engine/label_table.hpp"
+#include "engine/mapped_rows.hpp"
 #include "kernels/base/buffer.hpp"
 #include "kernels/csr_view.hpp"
+#include "kernels/directions.hpp"
 
 namespace tessera {
 
@@ -46,10 +49,18 @@ struct Graph {
   GraphFacts facts;
   /// Known, because it was made so: every edge has its reverse, as often.
   bool is_symmetric = false;
+  /// On several ranks that have mapped one file, on all or none: rows that lie there, and how the edges of
+  /// the graph, of all ranks, are made of them.
+  std::shared_ptr<const MappedRows> mapped_rows;
+  Directions directions = Directions::as_they_lie;
 
   CsrView<double> in_edges() const {
     return {num_local_rows, num_vertices, row_offsets.data(), col_indices.data(),
             weighted ? weights.data() : nullptr};
+  }
+  CsrView<double> mapped_edges() const {
+    return {num_vertices, num_vertices, mapped_rows->row_offsets.data(), mapped_rows->col_indices.data(),
+            weighted ? mapped_rows->weights.data() : nullptr};
   }
 };
 

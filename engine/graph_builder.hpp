@@ -18,8 +18,9 @@ Graph build_graph(ParsedEdges parsed, const GraphOptions& options, Communicator&
 Graph transposed(const Graph& graph, Communicator& comm);
 
 /// Every edge in both directions; a pair present in both directions is merged by `duplicates` (a self-loop
-/// is its own reverse and stays once). may_use_device: a GPU that answers and has room may sort the edges, of
-/// one rank, where they have no weights and none is kept twice; the graph is the same.
+/// is its own reverse and stays once). may_use_device: GPUs that answer and have room may sort the edges, of
+/// one rank or of all that have mapped one file, where they have no weights and none is kept twice; the graph
+/// is the same.
 Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm, bool may_use_device = false);
 
 /// Every vertex and edge `count` times, copies one after the other; without labels and facts. On one

@@ -90,6 +90,31 @@ std::vector<std::uint64_t> histogram(const Buffer<std::uint64_t>& degrees) {
   return counts;
 }
 
+Buffer<std::uint64_t> row_lengths(const Buffer<EdgeOffset>& offsets) {
+  Buffer<std::uint64_t> lengths(offsets.empty() ? 0 : offsets.size() - 1);
+  const auto num_rows = static_cast<std::int64_t>(lengths.size());
+#pragma omp parallel for
+  for (std::int64_t row = 0; row < num_rows; ++row) lengths[row] = offsets[row + 1] - offsets[row];
+  return lengths;
+}
+
+/// Adds up the ranks' counts, which all together are `most` or less: where that has 32 bits, two in a number.
+void add_up(Buffer<std::uint64_t>& counts, std::uint64_t most, Communicator& comm) {
+  constexpr std::uint64_t kLow = std::numeric_limits<std::uint32_t>::max();
+  if (comm.size() == 1) return;
+  if (most > kLow) return comm.all_sum(counts.span());
+  Buffer<std::uint64_t> pairs(ceil_div<std::uint64_t>(counts.size(), 2));
+  const std::uint64_t half = pairs.size(), others = counts.size() - half;
+#pragma omp parallel for
+  for (std::uint64_t i = 0; i < half; ++i) pairs[i] = counts[i] | (i < others ? counts[half + i] << 32 : 0);
+  comm.all_sum(pairs.span());
+#pragma omp parallel for
+  for (std::uint64_t i = 0; i < half; ++i) {
+    counts[i] = pairs[i] & kLow;
+    if (i < others) counts[half + i] = pairs[i] >> 32;
+  }
+}
+
 /// The same columns, repeated ones aside.
 bool same_row(std::span<const VertexId> a, std::span<const VertexId> b) {
   std::size_t i = 0, j = 0;
@@ -116,11 +141,9 @@ bool is_symmetric(const Graph& graph, Communicator& comm) {
 }  // namespace
 
 Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
-  Buffer<std::uint64_t> mine(graph.num_local_rows);
-  const auto num_rows = static_cast<std::int64_t>(mine.size());
-#pragma omp parallel for
-  for (std::int64_t row = 0; row < num_rows; ++row)
-    mine[row] = graph.row_offsets[row + 1] - graph.row_offsets[row];
+  if (graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie)
+    return row_lengths(graph.mapped_rows->row_offsets);
+  Buffer<std::uint64_t> mine = row_lengths(graph.row_offsets);
   if (comm.size() == 1) return mine;
   const auto boundaries = block_boundaries(graph.num_vertices, comm.size());
   std::vector<std::uint64_t> counts;
@@ -133,7 +156,7 @@ Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
 Buffer<std::uint64_t> out_degrees(const Graph& graph, Communicator& comm) {
   Buffer<std::uint64_t> degrees;
   run_together(comm, [&] { degrees = column_counts(columns_of(graph), graph.num_vertices); });
-  comm.all_sum(degrees.span());
+  add_up(degrees, graph.num_edges, comm);
   return degrees;
 }
 

@@ -35,15 +35,32 @@ Graph turned_edges(const Graph& graph, Communicator& comm) {
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
-  GraphSource source(graph);
-  make_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
+  result.mapped_rows = graph.mapped_rows;
+  result.directions = turned_round(graph.directions);
+  if (graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie) {
+    GraphSource source(graph.mapped_edges(), graph.first_row, graph.first_row + graph.num_local_rows);
+    make_own_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
+  } else {
+    GraphSource source(graph);
+    make_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
+  }
   return result;
 }
 
-/// All of the graph's.
-void take_rows(PatternRows rows, Graph& result) {
-  result.num_local_rows = result.num_vertices;
-  result.num_edges = rows.col_indices.size();
+/// This rank's rows of a graph's edges in both directions, made by devices; on all ranks or none.
+std::optional<PatternRows> both_on_devices(const Graph& graph, Communicator& comm) {
+  if (comm.size() > 1 && graph.mapped_rows == nullptr) return std::nullopt;
+  const CsrView<double> all = comm.size() == 1 ? graph.in_edges() : graph.mapped_edges();
+  std::optional<PatternRows> rows;
+  run_together(comm, [&] { rows = symmetrised_on_device(all, graph.first_row, graph.num_local_rows); });
+  if (all_max(comm, std::uint64_t{!rows}) != 0) rows.reset();
+  return rows;
+}
+
+void take_rows(PatternRows rows, const Graph& graph, Graph& result, Communicator& comm) {
+  result.first_row = graph.first_row;
+  result.num_local_rows = graph.num_local_rows;
+  result.num_edges = all_sum(comm, rows.col_indices.size());
   result.row_offsets = std::move(rows.row_offsets);
   result.col_indices = std::move(rows.col_indices);
 }
@@ -60,16 +77,18 @@ Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm,
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
-  const bool is_plain = comm.size() == 1 && !graph.weighted && duplicates != Duplicates::keep;
+  const bool is_plain = !graph.weighted && duplicates != Duplicates::keep;
   std::optional<PatternRows> rows;
-  if (may_use_device && is_plain) rows = symmetrised_on_device(graph.in_edges());
+  if (may_use_device && is_plain) rows = both_on_devices(graph, comm);
   if (rows)
-    take_rows(std::move(*rows), result);
+    take_rows(std::move(*rows), graph, result, comm);
   else
     merge_rows(graph, turned_edges(graph, comm), duplicates, result, comm);
   copy_labels_and_facts(graph, result, comm);
   result.facts.undirected = true;
   result.is_symmetric = true;
+  if (is_plain) result.mapped_rows = graph.mapped_rows;
+  result.directions = Directions::both;
   return result;
 }
 

@@ -155,48 +155,95 @@ struct OperatorBuilder {
 
   void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
                    const ColumnOrder& columns, std::span<const WindowPart> parts) const {
-    if (loaded.is_turned) {
-      if (pack_turned(op, *loaded.first, columns)) return;
-      const Graph turned = transposed(*loaded.first, comm);
+    const RowsAtHand all = rows_at_hand(loaded);
+    const bool as_they_lie = all.csr && all.directions == Directions::as_they_lie;
+    if (all.csr && !as_they_lie && pack_directed(op, all, row_lengths, columns, parts)) return;
+    if (loaded.is_turned && !as_they_lie) {
+      Graph turned = transposed(*loaded.first, comm);
+      turned.mapped_rows = nullptr;  // no device has room for them
       return make_matrix(op, loaded_rows(turned), row_lengths, columns, parts);
     }
-    if (comm.size() == 1 && loaded.second == nullptr && loaded.first_column_shift == 0)
-      return pack(op, loaded.first->in_edges(), op.local_rows(), columns, parts);
-    const LocalRows local = exchange_rows(loaded, *op.rows_, row_lengths, comm);
+    if (as_they_lie && (comm.size() == 1 || op.plan_.kernel != KernelKind::csr))
+      return pack(op, *all.csr, op.local_rows(), row_lengths, columns, parts);
+    // A device makes CSR of all rows that it is sent, so it is sent this rank's alone.
+    const LocalRows local = as_they_lie ? selected_rows(*all.csr, op.local_rows())
+                                        : exchange_rows(loaded, *op.rows_, row_lengths, comm);
     const CsrView<double> csr{op.num_local_rows(), row_lengths.size(), local.row_offsets.data(),
                               local.col_indices.data(), local.values.empty() ? nullptr : local.values.data()};
     std::vector<VertexId> in_order(op.num_local_rows());
     std::iota(in_order.begin(), in_order.end(), VertexId{0});
-    pack(op, csr, in_order, columns, parts);
+    pack(op, csr, in_order, row_lengths, columns, parts);
   }
 
-  /// Where a device packs that has room to turn the edges round itself; else the host turns them, whoever
-  /// packs then.
-  bool pack_turned(SpmvOperator<S>& op, const Graph& graph, const ColumnOrder& columns) const {
-    if (comm.size() > 1 || op.plan_.kernel != KernelKind::tile_messages) return false;
+  /// Rows of all ranks that this one has, if any, and which of their elements the matrix has.
+  struct RowsAtHand {
+    std::optional<CsrView<double>> csr;
+    Directions directions = Directions::as_they_lie;
+  };
+  RowsAtHand rows_at_hand(const LoadedRows& loaded) const {
+    if (loaded.second != nullptr || loaded.first_column_shift != 0) return {};
+    const Graph& graph = *loaded.first;
+    RowsAtHand all;
+    if (comm.size() == 1) {
+      all.csr = graph.in_edges();
+    } else if (graph.mapped_rows != nullptr) {
+      all.csr = graph.mapped_edges();
+      all.directions = graph.directions;
+    }
+    if (loaded.is_turned) all.directions = turned_round(all.directions);
+    return all;
+  }
+
+  /// Where devices pack that have room to turn the edges round, or to make both directions, themselves; on
+  /// every rank or none. Else the host does that, whoever packs then.
+  bool pack_directed(SpmvOperator<S>& op, const RowsAtHand& all, std::span<const std::uint64_t> row_lengths,
+                     const ColumnOrder& columns, std::span<const WindowPart> parts) const {
     PackingStats packing;
-    const CsrView<double> csr = graph.in_edges();
-    MessagesBuildInput input = packing_input(op, csr, op.local_rows(), columns, bins_for(csr), {});
-    input.is_turned = true;
-    if (!packs_on_device(op, true, [&] { return backend.pack_messages(input, op.exchange_, packing); }))
-      return false;
-    note(op, packing);
-    return true;
+    const auto pack_input = [&]() -> std::unique_ptr<Matrix<S>> {
+      if (op.plan_.kernel == KernelKind::csr) {
+        CsrBuildInput input = csr_packing_input(*all.csr, op.local_rows(), columns);
+        input.directions = all.directions;
+        return backend.pack_csr(input, packing);
+      }
+      MessagesBuildInput input =
+          packing_input(op, *all.csr, op.local_rows(), columns, bins_for(op, *all.csr, row_lengths), parts);
+      input.directions = all.directions;
+      return backend.pack_messages(input, op.exchange_, packing);
+    };
+    bool is_packed = op.plan_.kernel != KernelKind::tile_composite && packs_on_device(op, true, pack_input);
+    if (all_max(comm, std::uint64_t{!is_packed}) != 0) {
+      op.matrix_ = nullptr;
+      op.stats_.packed_on_device = is_packed = false;
+    } else {
+      note(op, packing);
+    }
+    return is_packed;
   }
 
-  BinLimits bins_for(const CsrView<double>& csr) const {
-    return backend.tiling_limits().bins_for(csr.num_nonzeros(), options.for_updates);
+  /// For the elements of this rank's rows.
+  BinLimits bins_for(const SpmvOperator<S>& op, const CsrView<double>& csr,
+                     std::span<const std::uint64_t> row_lengths) const {
+    const auto rows = op.local_rows();
+    std::uint64_t num_nonzeros = csr.num_nonzeros();
+    if (comm.size() > 1) {
+      num_nonzeros = 0;
+#pragma omp parallel for reduction(+ : num_nonzeros)
+      for (std::size_t i = 0; i < rows.size(); ++i) num_nonzeros += row_lengths[rows[i]];
+    }
+    return backend.tiling_limits().bins_for(num_nonzeros, options.for_updates);
   }
 
+  /// row_lengths: of the whole matrix. `csr` may have more rows than this rank's, which `rows` names.
   void pack(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-            const ColumnOrder& columns, std::span<const WindowPart> parts) const {
+            std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns,
+            std::span<const WindowPart> parts) const {
     PackingStats packing;
     if (op.plan_.kernel == KernelKind::tile_composite) {
       auto matrix = build_tile_composite<S>(csr, rows, columns, backend.tiling_limits(), options.table);
       packing = matrix.stats;
       op.matrix_ = backend.make_matrix(std::move(matrix));
     } else if (op.plan_.kernel == KernelKind::tile_messages) {
-      pack_messages(op, csr, rows, columns, parts, packing);
+      pack_messages(op, csr, rows, bins_for(op, csr, row_lengths), columns, parts, packing);
     } else {
       pack_csr(op, csr, rows, columns, packing);
     }
@@ -227,12 +274,20 @@ struct OperatorBuilder {
 
   void pack_csr(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
                 const ColumnOrder& columns, PackingStats& packing) const {
-    const CsrBuildInput input{csr, rows, columns.slot_of_column.data(), columns.num_slots};
+    const CsrBuildInput input = csr_packing_input(csr, rows, columns);
     if (packs_on_device(op, options.may_pack_on_host, [&] { return backend.pack_csr(input, packing); }))
       return;
     auto matrix = build_csr_matrix<S>(csr, rows, columns);
     packing = matrix.stats;
     op.matrix_ = backend.make_matrix(std::move(matrix));
+  }
+
+  static CsrBuildInput csr_packing_input(const CsrView<double>& csr, std::span<const VertexId> rows,
+                                         const ColumnOrder& columns) {
+    return {.csr = csr,
+            .rows = rows,
+            .slot_of_column = columns.slot_of_column.data(),
+            .num_slots = columns.num_slots};
   }
 
   static MessagesBuildInput packing_input(const SpmvOperator<S>& op, const CsrView<double>& csr,
@@ -250,9 +305,8 @@ struct OperatorBuilder {
   }
 
   void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-                     const ColumnOrder& columns, std::span<const WindowPart> parts,
+                     const BinLimits& bins, const ColumnOrder& columns, std::span<const WindowPart> parts,
                      PackingStats& packing) const {
-    const BinLimits bins = bins_for(csr);
     if (packs_on_device(op, options.may_pack_on_host, [&] {
           return backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_,
                                        packing);

@@ -112,4 +112,25 @@ LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows
   return local;
 }
 
+LocalRows selected_rows(const CsrView<double>& matrix, std::span<const VertexId> rows) {
+  const auto num_rows = static_cast<std::int64_t>(rows.size());
+  LocalRows local;
+  local.row_offsets = Buffer<EdgeOffset>(rows.size() + 1);
+  local.row_offsets[0] = 0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < num_rows; ++i)
+    local.row_offsets[i + 1] = matrix.row_offsets[rows[i] + 1] - matrix.row_offsets[rows[i]];
+  for (std::int64_t i = 0; i < num_rows; ++i) local.row_offsets[i + 1] += local.row_offsets[i];
+  local.col_indices = Buffer<VertexId>(local.row_offsets[rows.size()]);
+  if (matrix.values != nullptr) local.values = Buffer<double>(local.row_offsets[rows.size()]);
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    const EdgeOffset from = matrix.row_offsets[rows[i]], to = local.row_offsets[i],
+                     length = local.row_offsets[i + 1] - to;
+    std::copy_n(matrix.col_indices + from, length, local.col_indices.data() + to);
+    if (matrix.values != nullptr) std::copy_n(matrix.values + from, length, local.values.data() + to);
+  }
+  return local;
+}
+
 }  // namespace tessera

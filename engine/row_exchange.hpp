@@ -1,4 +1,5 @@
-// Brings matrix rows from the block of ids that a rank loaded to the rank that multiplies with them.
+// Brings matrix rows from the block of ids that a rank loaded to the rank that multiplies with them, or
+// from where all lie.
 #pragma once
 #include <span>
 #include <vector>
@@ -30,5 +31,8 @@ struct LocalRows {
 /// Collective. row_lengths: of the whole matrix.
 LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows,
                         std::span<const std::uint64_t> row_lengths, Communicator& comm);
+
+/// These rows of a matrix, in that order.
+LocalRows selected_rows(const CsrView<double>& matrix, std::span<const VertexId> rows);
 
 }  // namespace tessera

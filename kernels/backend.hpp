@@ -295,10 +295,12 @@ class Backend {
   virtual void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) = 0;
 
   /// Links the devices of all ranks, so that values can go from one to the other. What link_id() gives on
-  /// rank 0 goes to join() on every rank; empty where devices cannot be linked.
+  /// rank 0 goes to join() on every rank; empty where devices cannot be linked. Other work of a rank may go
+  /// on between join() and await_links(), which every rank calls before values go.
   virtual std::string link_id() { return {}; }
   virtual void join(const std::string& id, int rank, int num_ranks);
-  virtual bool is_linked() const { return false; }
+  virtual void await_links() const {}
+  virtual bool is_linked() const { return false; }  ///< or about to be
   /// Null where devices are not linked: then the caller moves values through the host.
   virtual std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan);
   /// Waits until everything above is done.

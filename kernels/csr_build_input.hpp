@@ -4,13 +4,15 @@
 #include <span>
 
 #include "kernels/csr_view.hpp"
+#include "kernels/directions.hpp"
 
 namespace tessera {
 
 struct CsrBuildInput {
-  CsrView<double> csr;                       ///< columns: vertex ids
-  std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of csr
-  const VertexId* slot_of_column = nullptr;  ///< csr.num_cols
+  CsrView<double> csr;  ///< columns: vertex ids
+  Directions directions = Directions::as_they_lie;
+  std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
+  const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   std::uint64_t num_slots = 0;               ///< length of x
 };
 

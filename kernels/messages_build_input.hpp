@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels/csr_view.hpp"
+#include "kernels/directions.hpp"
 #include "kernels/message_bins.hpp"
 #include "kernels/tile_composite_view.hpp"
 #include "kernels/tile_messages_view.hpp"
@@ -26,8 +27,9 @@ enum class RowSending { automatic, as_they_lie, in_order };
 
 struct MessagesBuildInput {
   CsrView<double> csr;  ///< columns: vertex ids
-  /// The matrix is csr turned round: its rows are the columns of csr. Only as they lie, else NoRoomError.
-  bool is_turned = false;
+  /// Which elements of csr the matrix has. Others than these are made where all go as they lie, else
+  /// NoRoomError.
+  Directions directions = Directions::as_they_lie;
   std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
   const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   MessagesShape shape;

@@ -7,9 +7,10 @@
 
 namespace tessera {
 
-/// The elements of a square pattern in both directions, each once, made by the device in use. Values are not
-/// looked at. None where no device answers, or where that would take more than half of what is free on it.
-/// Throws ResourceError.
-std::optional<PatternRows> symmetrised_on_device(const CsrView<double>& pattern);
+/// Of the elements of a square pattern in both directions, each once, some rows, made by the device in use;
+/// their offsets begin at 0. Values are not looked at. None where no device answers, or where that would take
+/// more than half of what is free on it. Throws ResourceError.
+std::optional<PatternRows> symmetrised_on_device(const CsrView<double>& pattern, std::uint64_t first_row,
+                                                 std::uint64_t num_rows);
 
 }  // namespace tessera

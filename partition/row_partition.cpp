@@ -26,9 +26,19 @@ PartitionBalance partition_balance(const RowPartition& partition,
                                    std::span<const std::uint64_t> row_lengths) {
   const auto num_ranks = static_cast<std::size_t>(partition.num_ranks);
   std::vector<std::uint64_t> rows(num_ranks, 0), nonzeros(num_ranks, 0);
-  for (std::size_t row = 0; row < row_lengths.size(); ++row) {
-    ++rows[partition.owners[row]];
-    nonzeros[partition.owners[row]] += row_lengths[row];
+#pragma omp parallel
+  {
+    std::vector<std::uint64_t> own_rows(num_ranks, 0), own_nonzeros(num_ranks, 0);
+#pragma omp for schedule(static) nowait
+    for (std::size_t row = 0; row < row_lengths.size(); ++row) {
+      ++own_rows[partition.owners[row]];
+      own_nonzeros[partition.owners[row]] += row_lengths[row];
+    }
+#pragma omp critical
+    for (std::size_t r = 0; r < num_ranks; ++r) {
+      rows[r] += own_rows[r];
+      nonzeros[r] += own_nonzeros[r];
+    }
   }
   const auto imbalance = [](const std::vector<std::uint64_t>& shares) {
     std::uint64_t most = 0, all = 0;

@@ -76,7 +76,7 @@ OperatorOptions HitsCommand::product_options(const Graph& graph, Session& sessio
 
 template <class S>
 HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& session) {
-  const auto backend = make_run_backend<S>(session);
+  const auto backend = make_run_backend<S>();
   if (update_ == HitsUpdate::block) {
     auto block = session.timed("pack", [&] {
       const OperatorOptions how = product_options(graph, session);

@@ -92,7 +92,7 @@ int PageRankCommand::run(Session& session) {
   check_solver_memory(graph, shape, session);
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
-    const auto backend = make_run_backend<S>(session);
+    const auto backend = make_run_backend<S>();
     Buffer<double> weights;
     auto op = session.timed("pack", [&] {
       OperatorOptions how = operator_options(graph, session);

@@ -100,7 +100,7 @@ std::vector<PlacedLabel> RwrCommand::queries(Session& session) const {
 template <class S>
 std::vector<RwrResult> RwrCommand::solve(Graph& graph, const std::vector<VertexId>& queries,
                                          Session& session) {
-  const auto backend = make_run_backend<S>(session);
+  const auto backend = make_run_backend<S>();
   Buffer<double> weights;
   auto op = session.timed("pack", [&] {
     const OperatorOptions how = operator_options(graph, session);

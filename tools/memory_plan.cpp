@@ -26,11 +26,11 @@ std::uint64_t scaled(std::uint64_t bytes, double factor) {
 /// While one matrix is packed: its row pieces, the edges turned round, and rows on their way between ranks
 /// (sent and received; the block form goes the same way on one rank).
 std::uint64_t packing_bytes(std::uint64_t edges, bool weighted, const MemoryShape& shape,
-                            std::uint64_t matrix_bytes, bool has_ranks) {
+                            std::uint64_t matrix_bytes, bool is_exchanged) {
   const std::uint64_t loaded = checked_mul(edges, sizeof(VertexId) + (weighted ? sizeof(double) : 0));
   std::uint64_t bytes = shape.is_block ? matrix_bytes : matrix_bytes / shape.num_matrices;
   if (shape.num_matrices > 1) bytes += loaded;
-  if (has_ranks || shape.is_block) bytes += checked_mul(loaded, shape.is_block ? 4 : 2);
+  if (is_exchanged || shape.is_block) bytes += checked_mul(loaded, shape.is_block ? 4 : 2);
   return bytes;
 }
 
@@ -127,7 +127,9 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
                                        labels.string_offsets.size_bytes() + labels.string_bytes.size_bytes());
   plan.matrix_bytes =
       scaled(checked_mul(checked_mul(edges, element_bytes), shape.num_matrices), kPaddingAllowance);
-  plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, ranks > 1);
+  const bool is_at_hand = graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie;
+  const bool is_exchanged = ranks > 1 && !(is_at_hand && shape.num_matrices == 1);
+  plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, is_exchanged);
   plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes,
                                    vectors_together(shape, value_bytes, on_device), shape);
   return plan;

@@ -157,8 +157,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
   GraphOptions how = graph_;
   how.may_use_device = [&](std::uint64_t num_edges) {
-    if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host || session.comm().size() > 1)
-      return false;
+    if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host) return false;
     if (graph_decides) {  // both directions are as many edges or more
       if (ends_before_a_gpu_starts(num_edges, num_solved)) return false;
       backend_ = backend_for(backend_, session.comm());
@@ -205,7 +204,19 @@ OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& se
           .degrees = degrees(graph, session.comm())};
 }
 
+void RankingCommand::start_linking_devices(Session& session) {
+  if (session.comm().size() == 1 || exchange_ == ExchangeKind::mpi) return;
+  with_precision(precision_, [&](auto zero) {
+    auto backend = make_backend<decltype(zero)>(backend_);
+    if (backend->memory_is_host()) return;
+    if (!start_linking(*backend, session.comm()) && exchange_ == ExchangeKind::nccl)
+      throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
+    std::get<decltype(backend)>(linked_backend_) = std::move(backend);
+  });
+}
+
 void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
+  start_linking_devices(session);
   const auto device = device_plan(graph, session.comm());
   choose_pack_place(graph, device, shape, session.comm());
   const SpmvPlan* const on_device = device ? &device->plan : nullptr;
@@ -369,6 +380,7 @@ void RankingCommand::release_edges(Graph& graph) {
   graph.row_offsets = {};
   graph.col_indices = {};
   graph.weights = {};
+  graph.mapped_rows = nullptr;
   degrees_ = nullptr;
 }
 

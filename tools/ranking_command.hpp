@@ -2,9 +2,11 @@
 // writing scores, report and exit code. A command adds its own options and calls the algorithm.
 #pragma once
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "engine/io/score_writer.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/base/lost_rank.hpp"
+#include "partition/run_together.hpp"
 #include "tools/command.hpp"
 #include "tools/graph_input.hpp"
 #include "tools/memory_plan.hpp"
@@ -46,7 +49,7 @@ class RankingCommand : public Command {
   Graph load(Session& session, std::uint64_t num_solved = 1);
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
   int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
-  /// Throws ResourceError when the matrix and vectors would not fit into memory.
+  /// Throws ResourceError when the matrix and vectors would not fit into memory. GPUs are linked meanwhile.
   void check_solver_memory(const Graph& graph, MemoryShape shape, Session& session);
   /// Degrees of `graph`, the one that is solved; counted once, until release_edges().
   std::shared_ptr<const GraphDegrees> degrees(const Graph& graph, Communicator& comm);
@@ -65,9 +68,9 @@ class RankingCommand : public Command {
   };
   /// Nothing where the host computes.
   std::optional<DevicePlan> device_plan(const Graph& graph, Communicator& comm);
-  /// The backend of this run, linked to those of the other ranks.
+  /// The backend of this run; iterate() waits until it is linked to those of the other ranks.
   template <class S>
-  std::unique_ptr<Backend<S>> make_run_backend(Session& session) const;
+  std::unique_ptr<Backend<S>> make_run_backend();
   /// Puts plan, backend and operators into the report and the log.
   template <class S>
   void describe(Session& session,
@@ -79,6 +82,7 @@ class RankingCommand : public Command {
   template <class S, class F>
   auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
     const SpmvOperator<S>& first = **operators.begin();
+    run_together(session.comm(), [&] { first.backend().await_links(); });
     // GPUs keep step: a rank that does not answer is lost.
     if (!first.backend().memory_is_host()) session.comm().set_answer_seconds(kAnswerSeconds);
     auto result = session.timed("iterate", [&] { return naming_graph(graph_, work); });
@@ -111,6 +115,8 @@ class RankingCommand : public Command {
   std::optional<std::uint64_t> top_;
   StepTimes step_times_;
   StepCosts step_costs_;
+  /// Of the run's precision, once the GPUs are being linked.
+  std::tuple<std::unique_ptr<Backend<float>>, std::unique_ptr<Backend<double>>> linked_backend_;
   /// How the ranking is written. Collective.
   ScoreWriterOptions writer_options(Communicator& comm) const;
 
@@ -118,6 +124,8 @@ class RankingCommand : public Command {
   void add_device_options();
   /// Whether the option stands on the command line.
   bool is_typed(const std::string& name) const;
+  /// Begins to link the GPUs of several ranks, which goes on until iterate().
+  void start_linking_devices(Session& session);
   bool asks_for_gpu() const;
   /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
@@ -133,13 +141,9 @@ class RankingCommand : public Command {
 };
 
 template <class S>
-std::unique_ptr<Backend<S>> RankingCommand::make_run_backend(Session& session) const {
-  auto backend = make_backend<S>(backend_);
-  if (session.comm().size() == 1 || backend->memory_is_host() || exchange_ == ExchangeKind::mpi)
-    return backend;
-  if (!link_devices(*backend, session.comm()) && exchange_ == ExchangeKind::nccl)
-    throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
-  return backend;
+std::unique_ptr<Backend<S>> RankingCommand::make_run_backend() {
+  auto& linked = std::get<std::unique_ptr<Backend<S>>>(linked_backend_);
+  return linked != nullptr ? std::move(linked) : make_backend<S>(backend_);
 }
 
 template <class S>

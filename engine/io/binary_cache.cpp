@@ -147,6 +147,15 @@ class CacheBlock {
              std::uint64_t last)
       : file_(std::move(file)), header_(header), first_(first), last_(last) {}
 
+  MappedRows mapped_rows() const {
+    const std::uint64_t num_vertices = header_.num_vertices, num_edges = header_.num_edges;
+    MappedRows rows;
+    rows.row_offsets = Buffer<EdgeOffset>(file_, start<EdgeOffset>(kRowOffsets), num_vertices + 1);
+    rows.col_indices = window<VertexId>(kColIndices, 0, num_edges);
+    if (header_.weighted()) rows.weights = window<double>(kWeights, 0, num_edges);
+    return rows;
+  }
+
   Graph graph() const {
     Graph graph;
     graph.num_vertices = header_.num_vertices;
@@ -198,6 +207,12 @@ class CacheBlock {
   const CacheHeader& header_;
   std::uint64_t first_, last_;
 };
+
+/// Collective.
+bool is_same_everywhere(std::uint64_t number, Communicator& comm) {
+  const std::uint64_t largest = all_max(comm, number), smallest = ~all_max(comm, ~number);
+  return largest == smallest;
+}
 
 GraphFacts read_facts(std::string_view file, const CacheHeader& header, const std::string& path) {
   const CacheSection& section = header.sections[kFacts];
@@ -251,14 +266,18 @@ Graph read_binary_cache(const GraphOptions& options, Communicator& comm) {
     file = std::make_shared<MappedFile>(path);
     header = read_cache_header(file->bytes().substr(0, kCacheHeaderBytes), file->bytes().size(), path);
   });
-  const std::uint64_t largest = all_max(comm, header.checksum), smallest = ~all_max(comm, ~header.checksum);
-  if (largest != smallest) throw InputError(path + ": not the same file on every machine of the run");
+  if (!is_same_everywhere(header.checksum, comm))
+    throw InputError(path + ": not the same file on every machine of the run");
   const std::vector<std::uint64_t> blocks = block_boundaries(header.num_vertices, comm.size());
   const CacheRows rows{blocks[comm.rank()], blocks[comm.rank() + 1]};
   validate_cache(file->bytes(), header, rows, path, comm);
+  const std::uint64_t identity = file->identity();
+  const bool all_have_all = comm.size() > 1 && is_same_everywhere(identity, comm) && identity != 0;
   Graph graph;
   run_together(comm, [&] {
-    graph = CacheBlock(file, header, rows.first, rows.last).graph();
+    const CacheBlock block(file, header, rows.first, rows.last);
+    graph = block.graph();
+    if (all_have_all) graph.mapped_rows = std::make_shared<const MappedRows>(block.mapped_rows());
     graph.facts = read_facts(file->bytes(), header, path);
     check_cache_options(options, graph.weighted, graph.labels.kind, graph.facts);
     file->check_unchanged();

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 
+#include "engine/io/cache_checksum.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -48,6 +50,13 @@ void MappedFile::check_unchanged() const {
                     now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
                     now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec;
   if (!same) throw InputError(path_ + ": changed while it was read; run again when it is complete");
+}
+
+std::uint64_t MappedFile::identity() const {
+  std::string text;  // new at every start of a system
+  if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text)) return 0;
+  text += ' ' + std::to_string(status_.st_dev) + ' ' + std::to_string(status_.st_ino);
+  return piece_checksum(text);
 }
 
 }  // namespace tessera

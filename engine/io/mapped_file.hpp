@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ class MappedFile {
   std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
   /// Throws InputError when size or time of change differ from when the file was opened.
   void check_unchanged() const;
+  /// The same number where it is the same file of one running system, and so the same memory; 0 where that
+  /// cannot be told.
+  std::uint64_t identity() const;
 
  private:
   std::string path_;

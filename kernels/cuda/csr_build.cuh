@@ -18,7 +18,8 @@ struct CsrBuild {
 
   CsrMatrix<S> run() {
     HostTransfer<Memory> transfer;
-    const ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
+    ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
+    matrix.take(in_.directions);
     ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     CsrMatrix<S> result;
     result.num_rows = in_.rows.size();

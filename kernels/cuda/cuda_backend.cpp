@@ -226,6 +226,9 @@ class CudaBackend : public Backend<S> {
   void join(const std::string& id, int rank, int num_ranks) override {
     group_ = std::make_shared<cuda::NcclGroup>(id, rank, num_ranks);
   }
+  void await_links() const override {
+    if (group_ != nullptr) group_->await_ranks();
+  }
   bool is_linked() const override { return group_ != nullptr; }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
     if (group_ == nullptr) return nullptr;

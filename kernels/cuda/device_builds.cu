@@ -36,12 +36,14 @@ CsrMatrix<S> build_csr_on_device(const CsrBuildInput& input) {
   return told_by_name([&] { return CsrBuild<DeviceMemory, S>(input, kReadAhead).run(); });
 }
 
-std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern) {
-  if (pattern.num_nonzeros() >= kNoVertex / 2) return std::nullopt;
-  if (SymmetricRows<DeviceMemory>::num_bytes(pattern) > DeviceMemory::free_bytes() / 2) return std::nullopt;
+std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern, std::uint64_t first_row,
+                                                    std::uint64_t num_rows) {
+  const std::uint64_t num_bytes = checked_mul(pattern.num_nonzeros(), kBytesOfBoth) +
+                                  checked_mul(pattern.num_rows + 1, 2 * sizeof(EdgeOffset));
+  if (num_bytes > DeviceMemory::free_bytes() / 2) return std::nullopt;
   std::optional<PatternRows> rows;
   try {
-    rows = told_by_name([&] { return SymmetricRows<DeviceMemory>(pattern).run(); });
+    rows = told_by_name([&] { return symmetric_rows<DeviceMemory>(pattern, first_row, num_rows); });
   } catch (const NoRoomError&) {
   }
   empty_pool();

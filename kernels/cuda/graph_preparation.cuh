@@ -6,6 +6,7 @@
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
+#include "kernels/cuda/sorted_elements.cuh"
 
 namespace tessera::cuda {
 
@@ -13,27 +14,9 @@ template <class Memory>
 PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                         const VertexId* cols) {
   if (num_edges >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use several GPUs");
-  const unsigned bits = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
-  BuildVector<Memory, VertexId> sorted_rows(num_edges), sorted_cols(num_edges);
-  Memory::copy_sorted(cols, rows, sorted_cols, sorted_rows, bits);
-  Memory::sort(sorted_rows, sorted_cols, 0, bits);
-  const VertexId *row = sorted_rows.data(), *col = sorted_cols.data();
-  const auto edges = find_runs<Memory>(num_edges, [=] __host__ __device__(std::uint64_t e) {
-    const std::uint64_t before = e == 0 ? 0 : e - 1;
-    const bool same_row = row[e] == row[before], same_col = col[e] == col[before];
-    return e == 0 || !(same_row & same_col);
-  });
-  BuildVector<Memory, VertexId> col_indices(edges.size());
-  // Where rows end; rows without elements end where the one before does.
-  auto ends = Memory::template zeros<EdgeOffset>(num_vertices + 1);
-  VertexId* to = col_indices.data();
-  EdgeOffset* end = ends.data();
-  edges.each([=] __host__ __device__(std::uint64_t e, std::uint32_t edge, bool begins) {
-    if (begins) to[edge] = col[e];
-    if (e + 1 == num_edges || row[e + 1] != row[e]) end[row[e] + 1] = EdgeOffset{edge} + 1;
-  });
-  raise(ends);
-  return {num_vertices, Memory::as_buffer(std::move(ends)), Memory::as_buffer(std::move(col_indices))};
+  SortedElements<Memory> sorted = sorted_elements<Memory>(num_vertices, num_edges, rows, cols);
+  return {num_vertices, Memory::as_buffer(std::move(sorted.row_offsets)),
+          Memory::as_buffer(std::move(sorted.col_indices))};
 }
 
 /// What a look at all vertices finds.

@@ -34,62 +34,91 @@ std::string new_nccl_id() {
   return {id.internal, sizeof id.internal};
 }
 
+/// What a rank needs to join. It is shared with a thread that may outlive the group.
+struct NcclGroup::Joining {
+  // The first exchange sets up the links, which takes a while; not in the first step.
+  static constexpr std::size_t kBytes = std::size_t{1} << 20;
+
+  Joining(ncclUniqueId id, int own_rank, int ranks) : unique(id), rank(own_rank), num_ranks(ranks) {
+    TESSERA_CUDA_CALL(cudaGetDevice(&device));
+    mine = allocate_device(kBytes);
+    all = allocate_device(kBytes * static_cast<std::size_t>(num_ranks));
+  }
+
+  std::pair<ncclResult_t, ncclComm_t> run() const {
+    ncclComm_t comm = nullptr;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.maxCTAs = kNcclBlocks;
+    const auto start = [&] {
+      return cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+    };
+    ncclResult_t state = start();
+    if (state == ncclSuccess) state = ncclCommInitRankConfig(&comm, num_ranks, unique, rank, &config);
+    if (state == ncclSuccess)
+      state = ncclAllGather(mine.get(), all.get(), kBytes, ncclUint8, comm, stream.get());
+    if (state == ncclSuccess && cudaStreamSynchronize(stream.get()) != cudaSuccess)
+      state = ncclUnhandledCudaError;
+    return {state, comm};
+  }
+
+  ncclUniqueId unique;
+  int rank, num_ranks, device = 0;
+  std::shared_ptr<void> mine, all;
+  DeviceStream stream;  // so that this rank's other work need not wait for the others
+};
+
 NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
   ncclUniqueId unique;
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
-  int device = 0;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  // The first exchange sets up the links, which takes a while; not in the first step.
-  constexpr std::size_t kBytes = std::size_t{1} << 20;
-  const auto mine = allocate_device(kBytes),
-             all = allocate_device(kBytes * static_cast<std::size_t>(num_ranks));
+  joining_ = std::make_shared<Joining>(unique, rank, num_ranks);
   // Calls that return at once (blocking = 0) would start a thread for every exchange. So what may wait for
   // another rank on the host, joining and the first exchange, has a thread of its own that can be left
   // behind.
-  auto joined = std::make_shared<std::promise<std::pair<ncclResult_t, ncclComm_t>>>();
-  auto result = joined->get_future();
-  std::thread([joined, unique, rank, num_ranks, device, mine, all] {
-    ncclComm_t comm = nullptr;
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.maxCTAs = kNcclBlocks;
-    ncclResult_t state = cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
-    if (state == ncclSuccess) state = ncclCommInitRankConfig(&comm, num_ranks, unique, rank, &config);
-    if (state == ncclSuccess) state = ncclAllGather(mine.get(), all.get(), kBytes, ncclUint8, comm, nullptr);
-    joined->set_value({state, comm});
+  std::promise<std::pair<ncclResult_t, ncclComm_t>> joined;
+  joined_ = joined.get_future();
+  std::thread([joining = joining_, joined = std::move(joined)]() mutable {
+    joined.set_value(joining->run());
   }).detach();
+}
+
+void NcclGroup::await_ranks() {
+  if (joining_ == nullptr) return;
   const bool answered =
-      result.wait_for(std::chrono::duration<double>(kJoinSeconds)) == std::future_status::ready;
-  const auto [state, comm] = answered ? result.get() : std::pair{ncclSystemError, ncclComm_t{}};
+      joined_.wait_for(std::chrono::duration<double>(kJoinSeconds)) == std::future_status::ready;
+  const auto [state, comm] = answered ? joined_.get() : std::pair{ncclSystemError, ncclComm_t{}};
   comm_ = comm;
-  if (state != ncclSuccess)
+  if (state != ncclSuccess) {
+    joining_ = nullptr;
     fail(std::string("NCCL: linking the GPUs: ") +
          (answered ? ncclGetErrorString(state) : "a rank did not join within a minute") +
          "; use --exchange mpi or --backend cpu");
-  await_first_exchange();
-  measure_links(mine.get(), all.get(), kBytes, num_ranks);
+  }
+  measure_links();
+  joining_ = nullptr;
 }
 
-void NcclGroup::await_first_exchange() {
-  DeviceEvent done(cudaEventDisableTiming);
-  done.record(nullptr);
-  wait(nullptr, done.get(), 0);
-}
-
-void NcclGroup::measure_links(const void* mine, void* all, std::uint64_t bytes_each, int num_ranks) {
+void NcclGroup::measure_links() {
   double least = kAnswerSeconds;
   for (int i = 0; i < 3; ++i) {  // the first also waits for ranks that come later
     DeviceEvent begun, done;
     begun.record(nullptr);
-    all_gather(mine, all, bytes_each, nullptr);
+    all_gather(joining_->mine.get(), joining_->all.get(), Joining::kBytes, nullptr);
     done.record(nullptr);
     wait(begun.get(), done.get(), 0);
     least = std::min(least, done.seconds_since(begun));
   }
-  seconds_per_byte_ = least / static_cast<double>(bytes_each * static_cast<std::uint64_t>(num_ranks));
+  seconds_per_byte_ =
+      least / static_cast<double>(Joining::kBytes * static_cast<std::uint64_t>(joining_->num_ranks));
 }
 
-NcclGroup::~NcclGroup() { abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds); }
+NcclGroup::~NcclGroup() {
+  // A thread that still joins would use the device while the process ends.
+  if (joined_.valid() &&
+      joined_.wait_for(std::chrono::duration<double>(kLeaveSeconds)) == std::future_status::ready)
+    comm_ = joined_.get().second;
+  abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
+}
 
 bool NcclGroup::abort(double seconds) {
   if (comm_ == nullptr) return true;
@@ -116,7 +145,7 @@ void NcclGroup::check(ncclResult_t result, const char* call) {
 }
 
 void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
-  require(comm_ != nullptr, "the link between GPUs has been given up");
+  require(comm_ != nullptr, "the GPUs are not linked yet, or have been given up");
   check(ncclAllGather(mine, all, bytes_each, ncclUint8, comm_, stream), "ncclAllGather");
 }
 

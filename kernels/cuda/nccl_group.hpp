@@ -4,7 +4,10 @@
 #include <nccl.h>
 
 #include <cstdint>
+#include <future>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace tessera::cuda {
 
@@ -17,9 +20,11 @@ std::string new_nccl_id();
 
 class NcclGroup {
  public:
-  /// Collective over the ranks that hold the id. Throws ResourceError when NCCL fails or a rank does not
-  /// come.
+  /// Begins to join the ranks that hold the id, which goes on beside this rank's other work.
   NcclGroup(const std::string& id, int rank, int num_ranks);
+  /// Returns when all ranks have joined; before the first exchange. Throws LostRankError when NCCL fails or a
+  /// rank does not come. Collective.
+  void await_ranks();
   /// Aborts what is under way; a hanging abort is left behind after a moment, for the process to end.
   /// So does every error below, before it is thrown: nothing that waits for the device hangs later.
   ~NcclGroup();
@@ -34,13 +39,15 @@ class NcclGroup {
   void wait(cudaEvent_t begun, cudaEvent_t done, std::uint64_t bytes);
 
  private:
-  void await_first_exchange();
-  void measure_links(const void* mine, void* all, std::uint64_t bytes_each, int num_ranks);
+  struct Joining;
+  void measure_links();
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time
   [[noreturn]] void fail(const std::string& message);
   void check(ncclResult_t result, const char* call);
 
+  std::shared_ptr<Joining> joining_;  ///< null once that has ended
+  std::future<std::pair<ncclResult_t, ncclComm_t>> joined_;
   ncclComm_t comm_ = nullptr;
   double seconds_per_byte_ = 0;  ///< received in an exchange of all ranks
 };

@@ -1,11 +1,16 @@
 // A matrix of the host that is sent as it lies there, and then cut in any order of rows: where a Memory has
 // room for all of its elements. The host gathers nothing, and a device that has the elements can turn them
-// round.
+// round, or make both directions of them.
 #pragma once
 #include "kernels/cuda/host_transfer.cuh"
 #include "kernels/cuda/message_cutter.cuh"
+#include "kernels/cuda/sorted_elements.cuh"
 
 namespace tessera::cuda {
+
+/// What an element of a pattern takes while both of its directions are sorted: they, their sorted copies, the
+/// scratch of a sort.
+inline constexpr std::uint64_t kBytesOfBoth = 2 * (2 * sizeof(VertexId) + 20);
 
 template <class Memory, class S>
 struct ResidentMatrix {
@@ -30,6 +35,33 @@ struct ResidentMatrix {
     std::uint64_t* offset = offsets.data();
     if (first > 0)
       Memory::each(offsets.size(), [=] __host__ __device__(std::uint64_t row) { offset[row] -= first; });
+  }
+
+  void take(Directions directions) {
+    if (directions == Directions::turned) turn();
+    if (directions == Directions::both) add_turned();
+  }
+
+  /// Both directions of every element of a square pattern, each once.
+  void add_turned() {
+    const std::uint64_t count = cols.size();
+    require(values.empty() && offsets.size() == num_columns + 1, "both directions are a square pattern's");
+    if (count >= kNoVertex / 2) throw NoRoomError("both directions have more than 2^32 elements");
+    Vector<VertexId> rows_of_both(2 * count), cols_of_both(2 * count);
+    VertexId *row = rows_of_both.data(), *col = cols_of_both.data();
+    const VertexId* from = cols.data();
+    Memory::each_in_rows(
+        offsets, count,
+        [=] __host__ __device__(std::uint64_t r, std::uint64_t) { return static_cast<VertexId>(r); },
+        [=] __host__ __device__(std::uint64_t e, VertexId r) {
+          row[e] = col[count + e] = r;
+          col[e] = row[count + e] = from[e];
+        });
+    cols = {};
+    SortedElements<Memory> sorted =
+        sorted_elements<Memory>(num_columns, 2 * count, rows_of_both.data(), cols_of_both.data());
+    offsets = std::move(sorted.row_offsets);
+    cols = std::move(sorted.col_indices);
   }
 
   /// Row r becomes column r. Elements of a row are in the order of the rows that they come from.
@@ -58,7 +90,7 @@ struct ResidentMatrix {
     values = {};
     Memory::sort(cols, elements, 0, num_rows < 2 ? 0 : bits_for(num_rows - 1));
     find_offsets(num_rows);
-    take(std::move(elements));
+    keep(std::move(elements));
   }
 
   /// cols: the new rows of all elements, ascending. Rows without elements end where the one before does.
@@ -73,8 +105,8 @@ struct ResidentMatrix {
     raise(offsets);
   }
 
-  void take(Vector<VertexId>&& elements) { cols = std::move(elements); }
-  void take(Vector<RowValue<S>>&& elements) {
+  void keep(Vector<VertexId>&& elements) { cols = std::move(elements); }
+  void keep(Vector<RowValue<S>>&& elements) {
     values = Vector<S>(elements.size());
     VertexId* col = cols.data();
     S* value = values.data();
@@ -138,16 +170,19 @@ struct ResidentRowCutter {
     const bool weighted = input.csr.values != nullptr;
     const std::uint64_t count = input.csr.num_nonzeros(), value_bytes = weighted ? sizeof(S) : 0,
                         sorted_bytes = 2 * (sizeof(VertexId) + (weighted ? sizeof(RowValue<S>) : 4)),
-                        vertex_bytes = 3 * sizeof(std::uint64_t) + 2 * sizeof(VertexId);
-    return checked_mul(count, input.is_turned ? sorted_bytes + 4 : sizeof(VertexId) + value_bytes) +
-           checked_mul(std::min(count, kChunkElements), sorted_bytes + 10) +
+                        vertex_bytes = 3 * sizeof(std::uint64_t) + 2 * sizeof(VertexId),
+                        an_element = input.directions == Directions::both ? kBytesOfBoth
+                                     : input.directions == Directions::turned
+                                         ? sorted_bytes + 4
+                                         : sizeof(VertexId) + value_bytes;
+    return checked_mul(count, an_element) + checked_mul(std::min(count, kChunkElements), sorted_bytes + 10) +
            checked_mul(input.rows.size() + input.csr.num_cols + input.csr.num_rows, vertex_bytes);
   }
 
   CutMessages<Memory, S> run() {
     HostTransfer<Memory> transfer;
     ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
-    if (in_.is_turned) matrix.turn();
+    matrix.take(in_.directions);
     Vector<VertexId> slots(matrix.num_columns);
     transfer.send(in_.slot_of_column, slots.size(), slots.data());
     const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
@@ -208,12 +243,13 @@ CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input) {
   const bool stays = input.sending == RowSending::automatic
                          ? ResidentRowCutter<Memory, S>::num_bytes(input) <= Memory::free_bytes() / 4
                          : input.sending == RowSending::as_they_lie;
+  const bool must_stay = input.directions != Directions::as_they_lie;
   try {
     if (stays) return ResidentRowCutter<Memory, S>(input).run();
   } catch (const NoRoomError&) {
-    if (input.is_turned || input.sending != RowSending::automatic) throw;
+    if (must_stay || input.sending != RowSending::automatic) throw;
   }
-  if (input.is_turned) throw NoRoomError("the GPU has no room to turn the edges round");
+  if (must_stay) throw NoRoomError("the GPU has no room to turn the edges round");
   return HostRowCutter<Memory, S>(input).run();
 }
 

@@ -8,6 +8,7 @@
 namespace tessera::cuda {
 
 /// See kernels/symmetric_rows.hpp.
-std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern);
+std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern, std::uint64_t first_row,
+                                                    std::uint64_t num_rows);
 
 }  // namespace tessera::cuda

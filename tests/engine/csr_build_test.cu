@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/tile_composite_builder.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/csr_build.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/device_memory.hpp"
@@ -15,8 +16,10 @@
 namespace tessera {
 namespace {
 
+using test::in_both_directions;
 using test::random_matrix;
 using test::RandomMatrix;
+using test::turned;
 
 template <class T>
 std::vector<T> numbers(const Buffer<T>& buffer) {
@@ -72,7 +75,10 @@ void check(const RandomMatrix& a) {
   for (const ColumnOrder& columns :
        {order_columns_by_length(a.column_lengths(), 64, 3), original_column_order(a.num_cols)}) {
     const auto expected = build_csr_matrix<S>(a.view(), rows, columns);
-    const CsrBuildInput input{a.view(), rows, columns.slot_of_column.data(), columns.num_slots};
+    const CsrBuildInput input{.csr = a.view(),
+                              .rows = rows,
+                              .slot_of_column = columns.slot_of_column.data(),
+                              .num_slots = columns.num_slots};
     expect_same(test::build_csr_in_host_memory<S>(input, 3), expected, 3);
     if (num_devices() > 0)
       expect_same(copied(cuda::build_csr_on_device<S>(input)), expected, cuda::kReadAhead);
@@ -89,6 +95,42 @@ TEST(CsrBuild, GivesTheNumbersOfTheDefinition) {
         check<double>(a);
       }
     }
+}
+
+/// `made`: of the elements of `a`, by hand.
+template <class S>
+void check_directed(const RandomMatrix& a, Directions directions, const RandomMatrix& made) {
+  std::vector<VertexId> rows(made.num_rows - made.num_rows / 3);
+  std::iota(rows.rbegin(), rows.rend(), VertexId{0});
+  const ColumnOrder columns = order_columns_by_length(made.column_lengths(), 64, 3);
+  const auto expected = build_csr_matrix<S>(made.view(), rows, columns);
+  const CsrBuildInput input{.csr = a.view(),
+                            .directions = directions,
+                            .rows = rows,
+                            .slot_of_column = columns.slot_of_column.data(),
+                            .num_slots = columns.num_slots};
+  expect_same(test::build_csr_in_host_memory<S>(input, 3), expected, 3);
+  if (num_devices() > 0) expect_same(copied(cuda::build_csr_on_device<S>(input)), expected, cuda::kReadAhead);
+}
+
+TEST(CsrBuild, TurnsElementsRoundAndMakesBothDirections) {
+  for (const bool weighted : {false, true}) {
+    const RandomMatrix wide = random_matrix(3, 300, 800, 9, weighted);
+    check_directed<float>(wide, Directions::turned, turned(wide));
+    check_directed<double>(wide, Directions::turned, turned(wide));
+  }
+  for (const std::uint64_t n : {1, 40, 900}) {
+    const RandomMatrix square = random_matrix(4, n, n, 6, false);
+    check_directed<float>(square, Directions::both, in_both_directions(square));
+    check_directed<double>(square, Directions::both, in_both_directions(square));
+  }
+}
+
+TEST(CsrBuild, MakesBothDirectionsOfSquarePatternsAlone) {
+  for (const RandomMatrix& a : {random_matrix(3, 30, 80, 9, false), random_matrix(3, 30, 30, 9, true)}) {
+    const CsrBuildInput input{.csr = a.view(), .directions = Directions::both};
+    EXPECT_THROW(test::build_csr_in_host_memory<float>(input, 0), InternalError);
+  }
 }
 
 TEST(CsrBuild, HasNothingBehindRowsWithoutElements) {

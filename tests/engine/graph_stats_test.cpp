@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/engine/graph_cases.hpp"
+#include "tests/support/sample_graph.hpp"
 
 namespace tessera {
 namespace {
@@ -70,6 +71,25 @@ TEST(GraphStats, OutWeightsAreTheDegreesThatAreGivenUnlessEdgesHaveWeights) {
     EXPECT_EQ(listed(out_weights(build(small(), comm), comm, &given)), (std::vector<double>{5, 6, 7, 8}));
     EXPECT_EQ(listed(out_weights(build(weighted, comm), comm, &given)), (std::vector<double>{0.75, 3, 0, 0}));
   });
+}
+
+/// Counts of ranks are added two at a time, unless they may have more than 32 bits.
+TEST(GraphStats, DegreesOfRanksAreThoseOfOne) {
+  for (const std::uint64_t n : {1, 2, 7, 8}) {
+    const Graph whole = test::random_graph(test::range_labels(n, 0), 3 * n, false, 2);
+    const GraphDegrees one = graph_degrees(whole, *make_single_rank());
+    for (const bool many : {false, true})
+      test::run_ranks(3, [&](Communicator& comm) {
+        const auto expect_degrees = [&](Graph block) {
+          if (many) block.num_edges = std::uint64_t{1} << 32;
+          const GraphDegrees found = graph_degrees(block, comm);
+          EXPECT_EQ(listed(found.in), listed(one.in));
+          EXPECT_EQ(listed(found.out), listed(one.out));
+        };
+        expect_degrees(test::block_of(whole, comm));
+        expect_degrees(test::mapped_block_of(whole, comm));
+      });
+  }
 }
 
 TEST(GraphStats, GraphWithoutVerticesHasNoDegrees) {

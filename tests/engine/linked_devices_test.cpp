@@ -87,6 +87,17 @@ TEST(LinkedDevices, EveryRankJoinsWithTheIdOfRankZero) {
   });
 }
 
+TEST(LinkedDevices, LinkingIsAwaitedAfterOtherWork) {
+  run_ranks(3, [](Communicator& comm) {
+    LinkedBackend<float> backend(comm, kSmallTiles);
+    EXPECT_TRUE(start_linking<float>(backend, comm));
+    EXPECT_TRUE(backend.is_linked());  // so that exchanges can be made
+    EXPECT_FALSE(backend.has_awaited());
+    EXPECT_TRUE(link_devices<float>(backend, comm));
+    EXPECT_TRUE(backend.has_awaited());
+  });
+}
+
 TEST(LinkedDevices, ABackendWithoutLinksSaysSo) {
   run_ranks(2, [](Communicator& comm) {
     const auto backend = make_backend<double>("cpu");

@@ -19,8 +19,10 @@ namespace tessera {
 namespace {
 
 using test::expect_same;
+using test::in_both_directions;
 using test::random_matrix;
 using test::RandomMatrix;
+using test::turned;
 
 struct Shape {
   std::uint64_t rows, cols;
@@ -34,7 +36,7 @@ struct Shape {
 template <class S>
 void expect_builds(MessagesBuildInput input, const TileMessages<S>& expected) {
   for (const RowSending sending : {RowSending::in_order, RowSending::as_they_lie}) {
-    if (input.is_turned && sending == RowSending::in_order) continue;
+    if (input.directions != Directions::as_they_lie && sending == RowSending::in_order) continue;
     input.sending = sending;
     expect_same(test::build_messages_in_host_memory<S>(input), expected, false);
     if (num_devices() > 0) expect_same(cuda::build_messages_on_device<S>(input), expected, true);
@@ -109,26 +111,9 @@ TEST(MessagesBuild, GivesTheBytesOfTheDefinition) {
     }
 }
 
-/// Rows become columns; of elements that lie in one place all stay, in their order.
-RandomMatrix turned(const RandomMatrix& a) {
-  RandomMatrix result{.num_rows = a.num_cols, .num_cols = a.num_rows, .row_offsets = {0}};
-  std::vector<std::vector<std::pair<VertexId, double>>> rows(a.num_cols);
-  for (std::uint64_t row = 0; row < a.num_rows; ++row)
-    for (std::uint64_t e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e)
-      rows[a.col_indices[e]].emplace_back(static_cast<VertexId>(row), a.values.empty() ? 1 : a.values[e]);
-  for (const auto& row : rows) {
-    for (const auto& [column, value] : row) {
-      result.col_indices.push_back(column);
-      if (!a.values.empty()) result.values.push_back(value);
-    }
-    result.row_offsets.push_back(result.col_indices.size());
-  }
-  return result;
-}
-
 template <class S>
-void expect_turned(const RandomMatrix& a, std::uint64_t chunk_elements) {
-  const RandomMatrix by_hand = turned(a);
+void expect_directed(const RandomMatrix& a, Directions directions, const RandomMatrix& by_hand,
+                     std::uint64_t chunk_elements) {
   std::vector<VertexId> rows(by_hand.num_rows);
   std::iota(rows.rbegin(), rows.rend(), VertexId{0});
   constexpr std::uint32_t kTileColumns = 60;
@@ -136,7 +121,7 @@ void expect_turned(const RandomMatrix& a, std::uint64_t chunk_elements) {
   const ColumnOrder columns =
       order_columns_by_length(by_hand.column_lengths(), kTileColumns, ~0u, Remainder::narrow);
   expect_builds({.csr = a.view(),
-                 .is_turned = true,
+                 .directions = directions,
                  .rows = rows,
                  .slot_of_column = columns.slot_of_column.data(),
                  .shape = {.num_rows = rows.size(),
@@ -152,17 +137,30 @@ TEST(MessagesBuild, TurnsAMatrixRound) {
   for (const bool weighted : {false, true})
     for (const std::uint64_t chunk_elements : {0, 1, 1000}) {
       RandomMatrix a = random_matrix(7, 400, 900, 11, weighted);
-      expect_turned<float>(a, chunk_elements);
+      expect_directed<float>(a, Directions::turned, turned(a), chunk_elements);
       a.col_indices[a.row_offsets[17] + 1] = a.col_indices[a.row_offsets[17]];  // an edge twice
-      expect_turned<double>(a, chunk_elements);
-      expect_turned<double>(random_matrix(8, 1, 50, 20, weighted), chunk_elements);
-      expect_turned<float>(random_matrix(8, 50, 1, 1, weighted), chunk_elements);
+      expect_directed<double>(a, Directions::turned, turned(a), chunk_elements);
+      const RandomMatrix row = random_matrix(8, 1, 50, 20, weighted),
+                         column = random_matrix(8, 50, 1, 1, weighted);
+      expect_directed<double>(row, Directions::turned, turned(row), chunk_elements);
+      expect_directed<float>(column, Directions::turned, turned(column), chunk_elements);
+    }
+}
+
+TEST(MessagesBuild, MakesBothDirectionsOfAPattern) {
+  for (const std::uint64_t chunk_elements : {0, 1, 1000})
+    for (const std::uint64_t n : {1, 60, 900}) {
+      RandomMatrix a = random_matrix(7, n, n, 11, false);
+      expect_directed<float>(a, Directions::both, in_both_directions(a), chunk_elements);
+      if (n == 900) a.col_indices[a.row_offsets[17] + 1] = a.col_indices[a.row_offsets[17]];  // an edge twice
+      expect_directed<double>(a, Directions::both, in_both_directions(a), chunk_elements);
     }
 }
 
 TEST(MessagesBuild, WillNotTurnAMatrixWithoutRoom) {
   const RandomMatrix a = random_matrix(7, 40, 90, 3, false);
-  const MessagesBuildInput input{.csr = a.view(), .is_turned = true, .sending = RowSending::in_order};
+  const MessagesBuildInput input{
+      .csr = a.view(), .directions = Directions::turned, .sending = RowSending::in_order};
   EXPECT_THROW(test::build_messages_in_host_memory<float>(input), NoRoomError);
 }
 
@@ -189,7 +187,7 @@ TEST(MessagesBuild, SendsRowsInOrderWhereThereIsNoRoomForAll) {
   };
   const std::uint64_t as_they_lie = build(std::uint64_t{1} << 40), in_order = build(1000);
   EXPECT_GT(as_they_lie, in_order);  // by the elements, at least
-  input.is_turned = true;
+  input.directions = Directions::turned;
   const test::FreeBytesOfBuilds limit(1000);
   EXPECT_THROW(test::build_messages_in_host_memory<float>(input), NoRoomError);
 }

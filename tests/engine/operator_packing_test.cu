@@ -5,10 +5,12 @@
 #include <atomic>
 
 #include "engine/device_ranks.hpp"
+#include "engine/graph_builder.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/support/host_builds.hpp"
 #include "tests/support/linked_backend.hpp"
+#include "tests/support/sample_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
 
@@ -24,16 +26,19 @@ class PackingBackend : public LinkedBackend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     ++num_packed;
-    if (has_no_room || (input.is_turned && has_no_room_to_turn)) throw NoRoomError("no room");
+    const bool as_they_lie = input.directions == Directions::as_they_lie;
+    if (has_no_room || (!as_they_lie && has_no_room_to_turn)) throw NoRoomError("no room");
     if (fails) throw ResourceError("a kernel failed");
     TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
     stats = matrix.stats;
-    if (input.is_turned) ++num_turned;
+    if (!as_they_lie) ++num_turned;
     return make_matrix(std::move(matrix), std::move(exchange));
   }
   std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput& input, PackingStats& stats) override {
     ++num_packed;
-    if (has_no_room) throw NoRoomError("no room");
+    const bool as_they_lie = input.directions == Directions::as_they_lie;
+    if (has_no_room || (!as_they_lie && has_no_room_to_turn)) throw NoRoomError("no room");
+    if (!as_they_lie) ++num_turned;
     CsrMatrix<S> matrix = build_csr_in_host_memory<S>(input, 0);
     stats = matrix.stats;
     return make_matrix(std::move(matrix));
@@ -63,16 +68,18 @@ struct Found {
   int num_packed = 0;
 };
 
+using BlockOf = Graph (*)(const Graph&, Communicator&);
+
 template <class S>
 Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool link,
-              int rank_without_room = -1) {
+              int rank_without_room = -1, BlockOf block = block_of) {
   Found found;
   std::atomic<int> num_packed = 0;
   run_ranks(num_ranks, [&](Communicator& comm) {
     PackingBackend<S> backend(comm, kSmallTiles);
     backend.has_no_room = comm.rank() == rank_without_room;
     if (link) link_devices<S>(backend, comm);
-    auto op = SpmvOperator<S>::in_edges(block_of(whole, comm), options, backend, comm);
+    auto op = SpmvOperator<S>::in_edges(block(whole, comm), options, backend, comm);
     const std::vector<double> all = product_of_made_up(op, op);
     num_packed += backend.num_packed;
     if (comm.is_root()) found = {all, op.stats()};
@@ -109,6 +116,12 @@ TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
     }
 }
 
+Graph without_weights(Graph graph) {
+  graph.weighted = false;
+  graph.weights = {};
+  return graph;
+}
+
 struct PairFound {
   std::vector<double> hubs;
   OperatorStats stats;
@@ -117,14 +130,13 @@ struct PairFound {
 
 /// The second of a pair, of the edges turned round.
 PairFound second_product(const Graph& whole, const OperatorOptions& options, int num_ranks,
-                         bool has_room_to_turn = true) {
+                         int rank_without_room_to_turn = -1, BlockOf block = block_of) {
   PairFound found;
   std::atomic<int> num_turned = 0;
   run_ranks(num_ranks, [&](Communicator& comm) {
     PackingBackend<float> backend(comm, kSmallTiles);
-    backend.has_no_room_to_turn = !has_room_to_turn;
-    auto [first, second] =
-        SpmvOperator<float>::in_and_out_edges(block_of(whole, comm), options, backend, comm);
+    backend.has_no_room_to_turn = comm.rank() == rank_without_room_to_turn;
+    auto [first, second] = SpmvOperator<float>::in_and_out_edges(block(whole, comm), options, backend, comm);
     const std::vector<double> all = product_of_made_up(second, first);
     num_turned += backend.num_turned;
     if (comm.is_root()) found = {all, second.stats()};
@@ -142,7 +154,7 @@ TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
   for (const bool may_pack_on_host : {false, true}) {
     options.may_pack_on_host = may_pack_on_host;
     const PairFound by_device = second_product(whole, options, 1),
-                    by_host = second_product(whole, options, 1, false),
+                    by_host = second_product(whole, options, 1, 0),
                     on_ranks = second_product(whole, options, 3);
     EXPECT_EQ(by_device.num_turned, 1);
     EXPECT_EQ(by_host.num_turned, 0);
@@ -154,6 +166,66 @@ TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
     }
     EXPECT_EQ(by_device.stats.matrix_bytes, on_host.stats.matrix_bytes);
     EXPECT_EQ(by_device.stats.num_row_pieces, on_host.stats.num_row_pieces);
+  }
+}
+
+/// In every one of these ways the edges come to the ranks, and the products are those of one.
+TEST(OperatorPacking, TakesRowsOfAMappedFile) {
+  const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000));
+  for (const Graph* whole : {&plain, &weighted})
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr, KernelKind::tile_composite})
+      for (const bool on_device : {false, true}) {
+        if (on_device && kernel == KernelKind::tile_composite) continue;
+        OperatorOptions options{.kernel = kernel, .pack_on_device = on_device};
+        const Found one = product<float>(*whole, options, 1, false),
+                    mapped = product<float>(*whole, options, 3, false, -1, mapped_block_of);
+        EXPECT_EQ(mapped.y, one.y);
+        EXPECT_EQ(mapped.num_packed, on_device ? 3 : 0);
+        options.may_pack_on_host = true;
+        EXPECT_EQ(product<float>(*whole, options, 3, false, 1, mapped_block_of).y, one.y);
+      }
+}
+
+TEST(OperatorPacking, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
+  const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000));
+  for (const Graph* whole : {&plain, &weighted})
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
+      const OperatorOptions options{.kernel = kernel, .pack_on_device = true};
+      const PairFound one = second_product(*whole, options, 1),
+                      by_devices = second_product(*whole, options, 3, -1, mapped_block_of),
+                      by_host = second_product(*whole, options, 3, 1, mapped_block_of);
+      EXPECT_EQ(by_devices.num_turned, 3);
+      EXPECT_EQ(by_host.num_turned, 2);  // whose results are let go
+      for (const PairFound* found : {&by_devices, &by_host}) {
+        EXPECT_EQ(found->hubs, one.hubs);
+        EXPECT_TRUE(found->stats.packed_on_device);
+        EXPECT_EQ(found->stats.num_nonzeros, one.stats.num_nonzeros);
+      }
+    }
+}
+
+Graph both_of_mapped_block(const Graph& whole, Communicator& comm) {
+  return symmetrised(mapped_block_of(whole, comm), Duplicates::merge, comm);
+}
+
+TEST(OperatorPacking, MakesBothDirectionsOfAMappedFile) {
+  const auto comm = make_single_rank();
+  const Graph whole = without_weights(skewed_graph(900, 9000)),
+              both = symmetrised(whole, Duplicates::merge, *comm);
+  for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
+    const OperatorOptions options{.kernel = kernel, .pack_on_device = true};
+    const Found one = product<double>(both, options, 1, false);
+    const Found mapped = product<double>(whole, options, 3, false, -1, both_of_mapped_block);
+    EXPECT_EQ(mapped.y, one.y);
+    EXPECT_EQ(mapped.num_packed, 3);
+    EXPECT_EQ(mapped.stats.num_nonzeros, one.stats.num_nonzeros);
+    // Both products of a symmetric graph are of both directions.
+    const PairFound pair = second_product(both, options, 1),
+                    by_devices = second_product(whole, options, 3, -1, both_of_mapped_block),
+                    by_host = second_product(whole, options, 3, 2, both_of_mapped_block);
+    EXPECT_EQ(by_devices.num_turned, 6);
+    EXPECT_EQ(by_devices.hubs, pair.hubs);
+    EXPECT_EQ(by_host.hubs, pair.hubs);
   }
 }
 

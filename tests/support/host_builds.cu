@@ -16,8 +16,9 @@ template <class S>
 CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more) {
   return tessera::cuda::CsrBuild<HostMemory, S>(input, num_more).run();
 }
-PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern) {
-  return tessera::cuda::SymmetricRows<HostMemory>(pattern).run();
+PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern, std::uint64_t first_row,
+                                          std::uint64_t num_rows) {
+  return tessera::cuda::symmetric_rows<HostMemory>(pattern, first_row, num_rows);
 }
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols) {

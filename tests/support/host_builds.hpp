@@ -13,7 +13,8 @@ template <class S>
 TileMessages<S> build_messages_in_host_memory(const MessagesBuildInput& input);
 template <class S>
 CsrMatrix<S> build_csr_in_host_memory(const CsrBuildInput& input, std::uint64_t num_more);
-PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern);
+PatternRows symmetric_rows_in_host_memory(const CsrView<double>& pattern, std::uint64_t first_row,
+                                          std::uint64_t num_rows);
 cuda::PatternCsr csr_in_host_memory(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows,
                                     const VertexId* cols);
 template <class S>

@@ -161,7 +161,9 @@ class LinkedBackend : public Backend<S> {
   void join(const std::string& id, int rank, int num_ranks) override {
     joined_ = id + ", " + std::to_string(rank) + " of " + std::to_string(num_ranks);
   }
+  void await_links() const override { has_awaited_ = true; }
   const std::string& joined() const { return joined_; }
+  bool has_awaited() const { return has_awaited_; }
   bool is_linked() const override { return !joined_.empty(); }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
     if (!is_linked()) return nullptr;
@@ -323,6 +325,7 @@ class LinkedBackend : public Backend<S> {
   Communicator& comm_;
   TilingLimits limits_;
   std::string joined_;
+  mutable bool has_awaited_ = false;
 };
 
 }  // namespace tessera::test

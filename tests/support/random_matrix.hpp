@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
@@ -54,6 +56,41 @@ inline RandomMatrix random_matrix(unsigned seed, std::uint64_t num_rows, std::ui
   if (weighted)
     for (std::size_t k = 0; k < a.col_indices.size(); ++k) a.values.push_back(uniform(engine) + 0.25);
   return a;
+}
+
+/// Rows become columns; of elements that lie in one place all stay, in their order.
+inline RandomMatrix turned(const RandomMatrix& a) {
+  RandomMatrix result{
+      .num_rows = a.num_cols, .num_cols = a.num_rows, .row_offsets = {0}, .col_indices = {}, .values = {}};
+  std::vector<std::vector<std::pair<VertexId, double>>> rows(a.num_cols);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row)
+    for (std::uint64_t e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e)
+      rows[a.col_indices[e]].emplace_back(static_cast<VertexId>(row), a.values.empty() ? 1 : a.values[e]);
+  for (const auto& row : rows) {
+    for (const auto& [column, value] : row) {
+      result.col_indices.push_back(column);
+      if (!a.values.empty()) result.values.push_back(value);
+    }
+    result.row_offsets.push_back(result.col_indices.size());
+  }
+  return result;
+}
+
+/// Every element of a square pattern and what it is turned round, each once.
+inline RandomMatrix in_both_directions(const RandomMatrix& a) {
+  RandomMatrix result{
+      .num_rows = a.num_rows, .num_cols = a.num_cols, .row_offsets = {0}, .col_indices = {}, .values = {}};
+  std::vector<std::set<VertexId>> rows(a.num_rows);
+  for (std::uint64_t row = 0; row < a.num_rows; ++row)
+    for (std::uint64_t e = a.row_offsets[row]; e < a.row_offsets[row + 1]; ++e) {
+      rows[row].insert(a.col_indices[e]);
+      rows[a.col_indices[e]].insert(static_cast<VertexId>(row));
+    }
+  for (const std::set<VertexId>& row : rows) {
+    result.col_indices.insert(result.col_indices.end(), row.begin(), row.end());
+    result.row_offsets.push_back(result.col_indices.size());
+  }
+  return result;
 }
 
 /// A matrix of these row lengths, columns evenly apart.

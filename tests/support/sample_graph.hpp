@@ -128,6 +128,18 @@ inline Graph block_of(const Graph& whole, Communicator& comm) {
   return block;
 }
 
+/// As of a file that all ranks have mapped. `whole` must stay.
+inline Graph mapped_block_of(const Graph& whole, Communicator& comm) {
+  const auto shared = [](const auto& buffer) {
+    using T = std::remove_cvref_t<decltype(*buffer.data())>;
+    return Buffer<T>(nullptr, const_cast<T*>(buffer.data()), buffer.size());
+  };
+  Graph block = block_of(whole, comm);
+  block.mapped_rows = std::make_shared<const MappedRows>(
+      MappedRows{shared(whole.row_offsets), shared(whole.col_indices), shared(whole.weights)});
+  return block;
+}
+
 /// Rows, columns, weights and labels as text: equal texts are equal graphs (facts aside).
 inline std::string describe(const Graph& graph) {
   std::ostringstream text;

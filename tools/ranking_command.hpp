@@ -89,6 +89,7 @@ class RankingCommand : public Command {
     session.comm().set_answer_seconds(0);
     double seconds = 0;
     for (const SpmvOperator<S>* op : operators) seconds += op->exchange_seconds();
+    first.backend().leave_links_to_exit();
     session.report()["exchange"] = {{"kind", first.exchange_kind()},
                                     {"bytes_per_step", step_costs_.exchanged_bytes},
                                     {"seconds", seconds}};

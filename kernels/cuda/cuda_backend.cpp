@@ -230,6 +230,9 @@ class CudaBackend : public Backend<S> {
     if (group_ != nullptr) group_->await_ranks();
   }
   bool is_linked() const override { return group_ != nullptr; }
+  void leave_links_to_exit() const override {
+    if (group_ != nullptr) group_->leave_to_exit();
+  }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
     if (group_ == nullptr) return nullptr;
     return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));

@@ -117,6 +117,7 @@ NcclGroup::~NcclGroup() {
   if (joined_.valid() &&
       joined_.wait_for(std::chrono::duration<double>(kLeaveSeconds)) == std::future_status::ready)
     comm_ = joined_.get().second;
+  if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
   abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
 }
 

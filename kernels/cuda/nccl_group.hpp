@@ -25,6 +25,8 @@ class NcclGroup {
   /// Returns when all ranks have joined; before the first exchange. Throws LostRankError when NCCL fails or a
   /// rank does not come. Collective.
   void await_ranks();
+  /// The group's end undoes nothing any more: the process is about to.
+  void leave_to_exit() { ends_with_process_ = true; }
   /// Aborts what is under way; a hanging abort is left behind after a moment, for the process to end.
   /// So does every error below, before it is thrown: nothing that waits for the device hangs later.
   ~NcclGroup();
@@ -49,6 +51,7 @@ class NcclGroup {
   std::shared_ptr<Joining> joining_;  ///< null once that has ended
   std::future<std::pair<ncclResult_t, ncclComm_t>> joined_;
   ncclComm_t comm_ = nullptr;
+  bool ends_with_process_ = false;
   double seconds_per_byte_ = 0;  ///< received in an exchange of all ranks
 };
 

@@ -74,7 +74,7 @@ class GraphSource {
  public:
   explicit GraphSource(const Graph& graph)
       : GraphSource(graph.in_edges(), graph.first_row, 0, graph.num_vertices) {}
-  /// Of all rows the edges from the vertices [begin, end).
+  /// Of all rows, whose columns ascend, the edges from the vertices [begin, end).
   GraphSource(const CsrView<double>& all, std::uint64_t begin, std::uint64_t end)
       : GraphSource(all, 0, begin, end) {}
   std::uint64_t num_pieces() const { return first_rows_.size() - 1; }

@@ -2,7 +2,7 @@
 // order, dealt to ranks in contiguous blocks of ids (one block with one rank).
 #pragma once
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +11,6 @@
 #include "engine/mapped_rows.hpp"
 #include "kernels/base/buffer.hpp"
 #include "kernels/csr_view.hpp"
-#include "kernels/directions.hpp"
 
 namespace tessera {
 
@@ -49,18 +48,18 @@ struct Graph {
   GraphFacts facts;
   /// Known, because it was made so: every edge has its reverse, as often.
   bool is_symmetric = false;
-  /// On several ranks that have mapped one file, on all or none: rows that lie there, and how the edges of
-  /// the graph, of all ranks, are made of them.
-  std::shared_ptr<const MappedRows> mapped_rows;
-  Directions directions = Directions::as_they_lie;
+  /// On several ranks that have mapped one file, on all or none: what the edges are made of. Whoever leaves
+  /// edges out lets go of it.
+  std::optional<MappedEdges> mapped;
 
   CsrView<double> in_edges() const {
     return {num_local_rows, num_vertices, row_offsets.data(), col_indices.data(),
             weighted ? weights.data() : nullptr};
   }
-  CsrView<double> mapped_edges() const {
-    return {num_vertices, num_vertices, mapped_rows->row_offsets.data(), mapped_rows->col_indices.data(),
-            weighted ? mapped_rows->weights.data() : nullptr};
+  /// The rows of `mapped`, as they lie.
+  CsrView<double> mapped_csr() const {
+    return {num_vertices, num_vertices, mapped->rows->row_offsets.data(), mapped->rows->col_indices.data(),
+            weighted ? mapped->rows->weights.data() : nullptr};
   }
 };
 

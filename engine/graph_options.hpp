@@ -36,8 +36,8 @@ struct GraphOptions {
   /// Told how many nodes a header declares before memory is taken for them, on every rank; may throw, on all
   /// ranks alike.
   std::function<void(std::uint64_t num_nodes)> check_declared_nodes;
-  /// Whether a GPU may make both directions of so many edges of a cache; asked on every rank. Unset: none
-  /// does.
+  /// Whether GPUs may make both directions of so many edges of a cache; asked on every rank, which all must
+  /// answer alike. Unset: none do.
   std::function<bool(std::uint64_t num_edges)> may_use_device;
 };
 

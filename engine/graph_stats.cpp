@@ -141,8 +141,8 @@ bool is_symmetric(const Graph& graph, Communicator& comm) {
 }  // namespace
 
 Buffer<std::uint64_t> in_degrees(const Graph& graph, Communicator& comm) {
-  if (graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie)
-    return row_lengths(graph.mapped_rows->row_offsets);
+  if (graph.mapped && graph.mapped->directions == Directions::same)
+    return row_lengths(graph.mapped->rows->row_offsets);
   Buffer<std::uint64_t> mine = row_lengths(graph.row_offsets);
   if (comm.size() == 1) return mine;
   const auto boundaries = block_boundaries(graph.num_vertices, comm.size());

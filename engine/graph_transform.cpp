@@ -35,10 +35,9 @@ Graph turned_edges(const Graph& graph, Communicator& comm) {
   Graph result;
   result.num_vertices = graph.num_vertices;
   result.weighted = graph.weighted;
-  result.mapped_rows = graph.mapped_rows;
-  result.directions = turned_round(graph.directions);
-  if (graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie) {
-    GraphSource source(graph.mapped_edges(), graph.first_row, graph.first_row + graph.num_local_rows);
+  if (graph.mapped) result.mapped = {graph.mapped->rows, turned_round(graph.mapped->directions)};
+  if (graph.mapped && graph.mapped->directions == Directions::same) {
+    GraphSource source(graph.mapped_csr(), graph.first_row, graph.first_row + graph.num_local_rows);
     make_own_rows(source, {.reverse = true}, Duplicates::keep, nullptr, result, comm);
   } else {
     GraphSource source(graph);
@@ -49,11 +48,11 @@ Graph turned_edges(const Graph& graph, Communicator& comm) {
 
 /// This rank's rows of a graph's edges in both directions, made by devices; on all ranks or none.
 std::optional<PatternRows> both_on_devices(const Graph& graph, Communicator& comm) {
-  if (comm.size() > 1 && graph.mapped_rows == nullptr) return std::nullopt;
-  const CsrView<double> all = comm.size() == 1 ? graph.in_edges() : graph.mapped_edges();
+  if (comm.size() > 1 && !graph.mapped) return std::nullopt;
+  const CsrView<double> all = comm.size() == 1 ? graph.in_edges() : graph.mapped_csr();
   std::optional<PatternRows> rows;
   run_together(comm, [&] { rows = symmetrised_on_device(all, graph.first_row, graph.num_local_rows); });
-  if (all_max(comm, std::uint64_t{!rows}) != 0) rows.reset();
+  if (!all_true(comm, rows.has_value())) rows.reset();
   return rows;
 }
 
@@ -87,8 +86,7 @@ Graph symmetrised(const Graph& graph, Duplicates duplicates, Communicator& comm,
   copy_labels_and_facts(graph, result, comm);
   result.facts.undirected = true;
   result.is_symmetric = true;
-  if (is_plain) result.mapped_rows = graph.mapped_rows;
-  result.directions = Directions::both;
+  if (is_plain && graph.mapped) result.mapped = {graph.mapped->rows, Directions::both};
   return result;
 }
 

@@ -156,18 +156,18 @@ struct OperatorBuilder {
   void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
                    const ColumnOrder& columns, std::span<const WindowPart> parts) const {
     const RowsAtHand all = rows_at_hand(loaded);
-    const bool as_they_lie = all.csr && all.directions == Directions::as_they_lie;
-    if (all.csr && !as_they_lie && pack_directed(op, all, row_lengths, columns, parts)) return;
-    if (loaded.is_turned && !as_they_lie) {
+    const bool is_same = all.csr && all.directions == Directions::same;
+    if (all.csr && !is_same && pack_turned_or_both(op, all, row_lengths, columns, parts)) return;
+    if (loaded.is_turned && !is_same) {
       Graph turned = transposed(*loaded.first, comm);
-      turned.mapped_rows = nullptr;  // no device has room for them
+      turned.mapped.reset();  // what they are made of has not served
       return make_matrix(op, loaded_rows(turned), row_lengths, columns, parts);
     }
-    if (as_they_lie && (comm.size() == 1 || op.plan_.kernel != KernelKind::csr))
+    if (is_same && (comm.size() == 1 || op.plan_.kernel != KernelKind::csr))
       return pack(op, *all.csr, op.local_rows(), row_lengths, columns, parts);
     // A device makes CSR of all rows that it is sent, so it is sent this rank's alone.
-    const LocalRows local = as_they_lie ? selected_rows(*all.csr, op.local_rows())
-                                        : exchange_rows(loaded, *op.rows_, row_lengths, comm);
+    const LocalRows local = is_same ? copied_rows(*all.csr, op.local_rows())
+                                    : exchange_rows(loaded, *op.rows_, row_lengths, comm);
     const CsrView<double> csr{op.num_local_rows(), row_lengths.size(), local.row_offsets.data(),
                               local.col_indices.data(), local.values.empty() ? nullptr : local.values.data()};
     std::vector<VertexId> in_order(op.num_local_rows());
@@ -178,7 +178,7 @@ struct OperatorBuilder {
   /// Rows of all ranks that this one has, if any, and which of their elements the matrix has.
   struct RowsAtHand {
     std::optional<CsrView<double>> csr;
-    Directions directions = Directions::as_they_lie;
+    Directions directions = Directions::same;
   };
   RowsAtHand rows_at_hand(const LoadedRows& loaded) const {
     if (loaded.second != nullptr || loaded.first_column_shift != 0) return {};
@@ -186,9 +186,9 @@ struct OperatorBuilder {
     RowsAtHand all;
     if (comm.size() == 1) {
       all.csr = graph.in_edges();
-    } else if (graph.mapped_rows != nullptr) {
-      all.csr = graph.mapped_edges();
-      all.directions = graph.directions;
+    } else if (graph.mapped) {
+      all.csr = graph.mapped_csr();
+      all.directions = graph.mapped->directions;
     }
     if (loaded.is_turned) all.directions = turned_round(all.directions);
     return all;
@@ -196,8 +196,9 @@ struct OperatorBuilder {
 
   /// Where devices pack that have room to turn the edges round, or to make both directions, themselves; on
   /// every rank or none. Else the host does that, whoever packs then.
-  bool pack_directed(SpmvOperator<S>& op, const RowsAtHand& all, std::span<const std::uint64_t> row_lengths,
-                     const ColumnOrder& columns, std::span<const WindowPart> parts) const {
+  bool pack_turned_or_both(SpmvOperator<S>& op, const RowsAtHand& all,
+                           std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns,
+                           std::span<const WindowPart> parts) const {
     PackingStats packing;
     const auto pack_input = [&]() -> std::unique_ptr<Matrix<S>> {
       if (op.plan_.kernel == KernelKind::csr) {
@@ -211,7 +212,7 @@ struct OperatorBuilder {
       return backend.pack_messages(input, op.exchange_, packing);
     };
     bool is_packed = op.plan_.kernel != KernelKind::tile_composite && packs_on_device(op, true, pack_input);
-    if (all_max(comm, std::uint64_t{!is_packed}) != 0) {
+    if (!all_true(comm, is_packed)) {
       op.matrix_ = nullptr;
       op.stats_.packed_on_device = is_packed = false;
     } else {

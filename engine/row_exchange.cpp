@@ -72,6 +72,25 @@ Outgoing pack_rows(const RowFinder& finder, const VertexDistribution& rows, bool
   return out;
 }
 
+/// Rows of such lengths that begin at such places; values may be null.
+LocalRows gathered(const Buffer<EdgeOffset>& lengths, const Buffer<EdgeOffset>& places,
+                   const VertexId* columns, const double* values) {
+  const auto num_rows = static_cast<std::int64_t>(lengths.size());
+  LocalRows rows;
+  rows.row_offsets = Buffer<EdgeOffset>(lengths.size() + 1);
+  rows.row_offsets[0] = 0;
+  for (std::int64_t i = 0; i < num_rows; ++i) rows.row_offsets[i + 1] = rows.row_offsets[i] + lengths[i];
+  rows.col_indices = Buffer<VertexId>(rows.row_offsets[num_rows]);
+  if (values != nullptr) rows.values = Buffer<double>(rows.row_offsets[num_rows]);
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (std::int64_t i = 0; i < num_rows; ++i) {
+    std::copy_n(columns + places[i], lengths[i], rows.col_indices.data() + rows.row_offsets[i]);
+    if (values != nullptr)
+      std::copy_n(values + places[i], lengths[i], rows.values.data() + rows.row_offsets[i]);
+  }
+  return rows;
+}
+
 }  // namespace
 
 LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows,
@@ -87,50 +106,25 @@ LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows
   out.values = {};
 
   const auto mine = rows.of_rank(comm.rank());
-  const auto num_rows = static_cast<std::int64_t>(mine.size());
-  LocalRows local;
-  local.row_offsets = Buffer<EdgeOffset>(mine.size() + 1);
-  local.row_offsets[0] = 0;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < num_rows; ++i) local.row_offsets[i + 1] = row_lengths[mine[i]];
-  Buffer<std::uint64_t> places(mine.size());  // of each row in what has come
-  for (std::int64_t i = 0; i < num_rows; ++i) {
-    const EdgeOffset length = local.row_offsets[i + 1];
+  Buffer<EdgeOffset> lengths(mine.size()), places(mine.size());  // of each row in what has come
+  for (std::size_t i = 0; i < mine.size(); ++i) {
     std::uint64_t& place = next[finder.owner(mine[i])];
+    lengths[i] = row_lengths[mine[i]];
     places[i] = place;
-    place += length;
-    local.row_offsets[i + 1] += local.row_offsets[i];
+    place += lengths[i];
   }
-  local.col_indices = Buffer<VertexId>(local.row_offsets[mine.size()]);
-  if (weighted) local.values = Buffer<double>(local.row_offsets[mine.size()]);
-#pragma omp parallel for schedule(dynamic, 4096)
-  for (std::int64_t i = 0; i < num_rows; ++i) {
-    const EdgeOffset to = local.row_offsets[i], length = local.row_offsets[i + 1] - to;
-    std::copy_n(columns.data() + places[i], length, local.col_indices.data() + to);
-    if (weighted) std::copy_n(values.data() + places[i], length, local.values.data() + to);
-  }
-  return local;
+  return gathered(lengths, places, columns.data(), weighted ? values.data() : nullptr);
 }
 
-LocalRows selected_rows(const CsrView<double>& matrix, std::span<const VertexId> rows) {
+LocalRows copied_rows(const CsrView<double>& matrix, std::span<const VertexId> rows) {
   const auto num_rows = static_cast<std::int64_t>(rows.size());
-  LocalRows local;
-  local.row_offsets = Buffer<EdgeOffset>(rows.size() + 1);
-  local.row_offsets[0] = 0;
+  Buffer<EdgeOffset> lengths(rows.size()), places(rows.size());
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < num_rows; ++i)
-    local.row_offsets[i + 1] = matrix.row_offsets[rows[i] + 1] - matrix.row_offsets[rows[i]];
-  for (std::int64_t i = 0; i < num_rows; ++i) local.row_offsets[i + 1] += local.row_offsets[i];
-  local.col_indices = Buffer<VertexId>(local.row_offsets[rows.size()]);
-  if (matrix.values != nullptr) local.values = Buffer<double>(local.row_offsets[rows.size()]);
-#pragma omp parallel for schedule(dynamic, 4096)
   for (std::int64_t i = 0; i < num_rows; ++i) {
-    const EdgeOffset from = matrix.row_offsets[rows[i]], to = local.row_offsets[i],
-                     length = local.row_offsets[i + 1] - to;
-    std::copy_n(matrix.col_indices + from, length, local.col_indices.data() + to);
-    if (matrix.values != nullptr) std::copy_n(matrix.values + from, length, local.values.data() + to);
+    places[i] = matrix.row_offsets[rows[i]];
+    lengths[i] = matrix.row_offsets[rows[i] + 1] - places[i];
   }
-  return local;
+  return gathered(lengths, places, matrix.col_indices, matrix.values);
 }
 
 }  // namespace tessera

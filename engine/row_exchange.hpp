@@ -32,7 +32,7 @@ struct LocalRows {
 LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows,
                         std::span<const std::uint64_t> row_lengths, Communicator& comm);
 
-/// These rows of a matrix, in that order.
-LocalRows selected_rows(const CsrView<double>& matrix, std::span<const VertexId> rows);
+/// Copies of these rows of a matrix, in that order.
+LocalRows copied_rows(const CsrView<double>& matrix, std::span<const VertexId> rows);
 
 }  // namespace tessera

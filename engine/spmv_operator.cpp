@@ -272,7 +272,7 @@ BestScores SpmvOperator<S>::best(const Buffer<S>& local, std::uint64_t count, un
   const std::uint64_t most = std::max(2 * count, num_rows() / 8);
   std::optional<std::vector<ScoredVertex>> mine;
   run_together(*comm_, [&] { mine = local_best(local, count, most, num_vectors, q); });
-  if (all_max(*comm_, std::uint64_t{!mine}) != 0)
+  if (!all_true(*comm_, mine.has_value()))
     return best_of(to_original(local, num_vectors, q), std::min(count, num_rows()));
   const std::vector<std::uint64_t> counts = all_gather(*comm_, std::uint64_t{mine->size()});
   std::vector<ScoredVertex> all(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));

@@ -6,16 +6,6 @@
 #include "partition/run_together.hpp"
 
 namespace tessera {
-namespace {
-
-/// The same memory, which nobody writes.
-template <class T>
-Buffer<T> shared(const Buffer<T>& buffer) {
-  return Buffer<T>(nullptr, const_cast<T*>(buffer.data()), buffer.size());
-}
-
-}  // namespace
-
 std::optional<Graph> with_weights_near_one(const Graph& graph, Communicator& comm) {
   if (!graph.weighted) return std::nullopt;
   double largest = 0;
@@ -30,8 +20,8 @@ std::optional<Graph> with_weights_near_one(const Graph& graph, Communicator& com
   scaled.weighted = true;
   scaled.first_row = graph.first_row;
   scaled.num_local_rows = graph.num_local_rows;
-  scaled.row_offsets = shared(graph.row_offsets);
-  scaled.col_indices = shared(graph.col_indices);
+  scaled.row_offsets = unowned(graph.row_offsets);
+  scaled.col_indices = unowned(graph.col_indices);
   run_together(comm, [&] { scaled.weights = Buffer<double>(graph.weights.size()); });
   const int exponent = -std::ilogb(largest);
 #pragma omp parallel for

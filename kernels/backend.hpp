@@ -300,8 +300,8 @@ class Backend {
   virtual std::string link_id() { return {}; }
   virtual void join(const std::string& id, int rank, int num_ranks);
   virtual void await_links() const {}
-  virtual bool is_linked() const { return false; }  ///< or about to be
-  /// The process is about to end, and need not undo links before, which takes half a second.
+  virtual bool is_linked() const { return false; }  ///< since join()
+  /// The process is about to end, and need not undo links before, which takes NCCL half a second.
   virtual void leave_links_to_exit() const {}
   /// Null where devices are not linked: then the caller moves values through the host.
   virtual std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan);

@@ -10,7 +10,7 @@ namespace tessera {
 
 struct CsrBuildInput {
   CsrView<double> csr;  ///< columns: vertex ids
-  Directions directions = Directions::as_they_lie;
+  Directions directions = Directions::same;
   std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
   const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   std::uint64_t num_slots = 0;               ///< length of x

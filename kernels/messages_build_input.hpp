@@ -29,7 +29,7 @@ struct MessagesBuildInput {
   CsrView<double> csr;  ///< columns: vertex ids
   /// Which elements of csr the matrix has. Others than these are made where all go as they lie, else
   /// NoRoomError.
-  Directions directions = Directions::as_they_lie;
+  Directions directions = Directions::same;
   std::span<const VertexId> rows;            ///< row i of the result is row rows[i] of the matrix
   const VertexId* slot_of_column = nullptr;  ///< of all columns of the matrix
   MessagesShape shape;

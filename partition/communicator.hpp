@@ -63,6 +63,13 @@ inline double all_max(Communicator& comm, double value) {
   comm.all_max(std::span<double>(&value, 1));
   return value;
 }
+/// Whether it is so on every rank.
+inline bool all_true(Communicator& comm, bool is_so) { return all_max(comm, std::uint64_t{!is_so}) == 0; }
+/// Whether every rank has the same number.
+inline bool all_same(Communicator& comm, std::uint64_t number) {
+  const std::uint64_t largest = all_max(comm, number), smallest = ~all_max(comm, ~number);
+  return largest == smallest;
+}
 /// value of every rank, in rank order.
 std::vector<std::uint64_t> all_gather(Communicator& comm, std::uint64_t value);
 

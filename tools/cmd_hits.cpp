@@ -124,7 +124,7 @@ int HitsCommand::run(Session& session) {
       .num_matrices = 2, .is_block = update_ == HitsUpdate::block, .num_vectors = 2, .num_results = 2};
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   HitsOptions options = hits_options(graph, session);
-  check_solver_memory(graph, shape, session);
+  prepare_to_solve(graph, shape, session);
   const HitsResult result =
       with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, options, session); });
   session.report()["hits"] = {{"unique", result.unique}, {"convergence_rate", result.convergence_rate}};

@@ -89,7 +89,7 @@ int PageRankCommand::run(Session& session) {
   const MemoryShape shape;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   PageRankOptions options = ranking_options(graph, session);
-  check_solver_memory(graph, shape, session);
+  prepare_to_solve(graph, shape, session);
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
     const auto backend = make_run_backend<S>();

@@ -160,7 +160,7 @@ int RwrCommand::run(Session& session) {
                           .accelerates = !plain_steps_ && stop_.fixed_iterations == 0};
   num_vectors_ = batch;
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
-  check_solver_memory(graph, shape, session);
+  prepare_to_solve(graph, shape, session);
   const std::vector<RwrResult> results =
       with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, vertices, session); });
   std::vector<Ranking> rankings;

@@ -24,7 +24,7 @@ std::uint64_t scaled(std::uint64_t bytes, double factor) {
 }
 
 /// While one matrix is packed: its row pieces, the edges turned round, and rows on their way between ranks
-/// (sent and received; the block form goes the same way on one rank).
+/// (sent and received, or copies of mapped ones; the block form goes the same way on one rank).
 std::uint64_t packing_bytes(std::uint64_t edges, bool weighted, const MemoryShape& shape,
                             std::uint64_t matrix_bytes, bool is_exchanged) {
   const std::uint64_t loaded = checked_mul(edges, sizeof(VertexId) + (weighted ? sizeof(double) : 0));
@@ -127,8 +127,11 @@ MemoryPlan plan_memory(const Graph& graph, const MemoryShape& shape, Precision p
                                        labels.string_offsets.size_bytes() + labels.string_bytes.size_bytes());
   plan.matrix_bytes =
       scaled(checked_mul(checked_mul(edges, element_bytes), shape.num_matrices), kPaddingAllowance);
-  const bool is_at_hand = graph.mapped_rows != nullptr && graph.directions == Directions::as_they_lie;
-  const bool is_exchanged = ranks > 1 && !(is_at_hand && shape.num_matrices == 1);
+  // Tiles are cut of mapped rows where these lie.
+  const bool is_at_hand = graph.mapped && graph.mapped->directions == Directions::same &&
+                          shape.num_matrices == 1 && on_device != nullptr &&
+                          on_device->kernel == KernelKind::tile_messages;
+  const bool is_exchanged = ranks > 1 && !is_at_hand;
   plan.packing_bytes = packing_bytes(edges, graph.weighted, shape, plan.matrix_bytes, is_exchanged);
   plan.vector_bytes = vector_bytes(graph.num_vertices, ranks, value_bytes,
                                    vectors_together(shape, value_bytes, on_device), shape);
@@ -207,7 +210,7 @@ bool pays_to_pack_on_device(const Graph& graph, const SpmvPlan& plan, MemoryShap
   shape.packs_on_device = true;
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const bool has_room = plan_device_memory(graph, plan, shape, precision, ranks).bytes() <= free_bytes / 2;
-  const bool all_have_room = all_max(comm, std::uint64_t{!has_room}) == 0;
+  const bool all_have_room = all_true(comm, has_room);
   const bool is_packed_there = plan.kernel == KernelKind::tile_messages || plan.kernel == KernelKind::csr;
   return all_have_room && is_packed_there && graph.num_edges >= kEdgesWorthDevicePacking;
 }

@@ -84,7 +84,7 @@ void RankingCommand::add_device_options() {
       "where tile-messages and CSR are packed for a GPU; the bytes are the same, device: sooner, with "
       "less of the host's memory and two to three times the matrix on the GPU, more where much is free; "
       "auto takes it from a million edges on, where that is at most half of what is free there; but for "
-      "host, a GPU also makes both directions of the edges of a cache, where it has room; device is "
+      "host, GPUs also make both directions of the edges of a cache, where they have room; device is "
       "refused where the CPU computes (in an options file: a warning)");
   // Scripts may give it, either way; there is no other way to compute, and what is printed says so.
   options_.add({.name = "deterministic",
@@ -209,13 +209,14 @@ void RankingCommand::start_linking_devices(Session& session) {
   with_precision(precision_, [&](auto zero) {
     auto backend = make_backend<decltype(zero)>(backend_);
     if (backend->memory_is_host()) return;
+    free_device_bytes_ = backend->free_bytes();
     if (!start_linking(*backend, session.comm()) && exchange_ == ExchangeKind::nccl)
       throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
-    std::get<decltype(backend)>(linked_backend_) = std::move(backend);
+    linked_ = std::move(backend);
   });
 }
 
-void RankingCommand::check_solver_memory(const Graph& graph, MemoryShape shape, Session& session) {
+void RankingCommand::prepare_to_solve(const Graph& graph, MemoryShape shape, Session& session) {
   start_linking_devices(session);
   const auto device = device_plan(graph, session.comm());
   choose_pack_place(graph, device, shape, session.comm());
@@ -245,7 +246,8 @@ std::optional<RankingCommand::DevicePlan> RankingCommand::device_plan(const Grap
   return with_precision(precision_, [&](auto zero) -> std::optional<DevicePlan> {
     const auto backend = make_backend<decltype(zero)>(backend_);
     if (backend->memory_is_host()) return std::nullopt;
-    return DevicePlan{spmv_plan(graph, backend->tiling_limits(), comm), backend->free_bytes()};
+    return DevicePlan{spmv_plan(graph, backend->tiling_limits(), comm),
+                      free_device_bytes_ ? *free_device_bytes_ : backend->free_bytes()};
   });
 }
 
@@ -380,7 +382,7 @@ void RankingCommand::release_edges(Graph& graph) {
   graph.row_offsets = {};
   graph.col_indices = {};
   graph.weights = {};
-  graph.mapped_rows = nullptr;
+  graph.mapped.reset();
   degrees_ = nullptr;
 }
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "algorithms/convergence.hpp"
 #include "engine/device_ranks.hpp"
@@ -49,8 +49,9 @@ class RankingCommand : public Command {
   Graph load(Session& session, std::uint64_t num_solved = 1);
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
   int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
-  /// Throws ResourceError when the matrix and vectors would not fit into memory. GPUs are linked meanwhile.
-  void check_solver_memory(const Graph& graph, MemoryShape shape, Session& session);
+  /// Begins to link the GPUs of several ranks, which goes on until iterate(). Throws ResourceError when the
+  /// matrix and vectors would not fit into memory.
+  void prepare_to_solve(const Graph& graph, MemoryShape shape, Session& session);
   /// Degrees of `graph`, the one that is solved; counted once, until release_edges().
   std::shared_ptr<const GraphDegrees> degrees(const Graph& graph, Communicator& comm);
   /// Scores to start from, which log and report speak of; column: of read_node_values.
@@ -82,7 +83,11 @@ class RankingCommand : public Command {
   template <class S, class F>
   auto iterate(Session& session, std::initializer_list<const SpmvOperator<S>*> operators, F&& work) {
     const SpmvOperator<S>& first = **operators.begin();
-    run_together(session.comm(), [&] { first.backend().await_links(); });
+    if (first.backend().is_linked())
+      session.timed("link", [&] {
+        session.comm().barrier();  // others may still have packed
+        run_together(session.comm(), [&] { first.backend().await_links(); });
+      });
     // GPUs keep step: a rank that does not answer is lost.
     if (!first.backend().memory_is_host()) session.comm().set_answer_seconds(kAnswerSeconds);
     auto result = session.timed("iterate", [&] { return naming_graph(graph_, work); });
@@ -116,8 +121,9 @@ class RankingCommand : public Command {
   std::optional<std::uint64_t> top_;
   StepTimes step_times_;
   StepCosts step_costs_;
-  /// Of the run's precision, once the GPUs are being linked.
-  std::tuple<std::unique_ptr<Backend<float>>, std::unique_ptr<Backend<double>>> linked_backend_;
+  /// Once the GPUs are being linked; of the run's precision.
+  std::variant<std::monostate, std::unique_ptr<Backend<float>>, std::unique_ptr<Backend<double>>> linked_;
+  std::optional<std::uint64_t> free_device_bytes_;  ///< before links took some
   /// How the ranking is written. Collective.
   ScoreWriterOptions writer_options(Communicator& comm) const;
 
@@ -125,7 +131,6 @@ class RankingCommand : public Command {
   void add_device_options();
   /// Whether the option stands on the command line.
   bool is_typed(const std::string& name) const;
-  /// Begins to link the GPUs of several ranks, which goes on until iterate().
   void start_linking_devices(Session& session);
   bool asks_for_gpu() const;
   /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
@@ -143,8 +148,8 @@ class RankingCommand : public Command {
 
 template <class S>
 std::unique_ptr<Backend<S>> RankingCommand::make_run_backend() {
-  auto& linked = std::get<std::unique_ptr<Backend<S>>>(linked_backend_);
-  return linked != nullptr ? std::move(linked) : make_backend<S>(backend_);
+  auto* const linked = std::get_if<std::unique_ptr<Backend<S>>>(&linked_);
+  return linked != nullptr ? std::move(*linked) : make_backend<S>(backend_);
 }
 
 template <class S>

@@ -208,12 +208,6 @@ class CacheBlock {
   std::uint64_t first_, last_;
 };
 
-/// Collective.
-bool is_same_everywhere(std::uint64_t number, Communicator& comm) {
-  const std::uint64_t largest = all_max(comm, number), smallest = ~all_max(comm, ~number);
-  return largest == smallest;
-}
-
 GraphFacts read_facts(std::string_view file, const CacheHeader& header, const std::string& path) {
   const CacheSection& section = header.sections[kFacts];
   GraphFacts facts = facts_from_json(file.substr(section.offset, section.length), path);
@@ -266,18 +260,18 @@ Graph read_binary_cache(const GraphOptions& options, Communicator& comm) {
     file = std::make_shared<MappedFile>(path);
     header = read_cache_header(file->bytes().substr(0, kCacheHeaderBytes), file->bytes().size(), path);
   });
-  if (!is_same_everywhere(header.checksum, comm))
+  if (!all_same(comm, header.checksum))
     throw InputError(path + ": not the same file on every machine of the run");
   const std::vector<std::uint64_t> blocks = block_boundaries(header.num_vertices, comm.size());
   const CacheRows rows{blocks[comm.rank()], blocks[comm.rank() + 1]};
   validate_cache(file->bytes(), header, rows, path, comm);
   const std::uint64_t identity = file->identity();
-  const bool all_have_all = comm.size() > 1 && is_same_everywhere(identity, comm) && identity != 0;
+  const bool all_have_all = comm.size() > 1 && all_same(comm, identity) && identity != 0;
   Graph graph;
   run_together(comm, [&] {
     const CacheBlock block(file, header, rows.first, rows.last);
     graph = block.graph();
-    if (all_have_all) graph.mapped_rows = std::make_shared<const MappedRows>(block.mapped_rows());
+    if (all_have_all) graph.mapped = {std::make_shared<const MappedRows>(block.mapped_rows())};
     graph.facts = read_facts(file->bytes(), header, path);
     check_cache_options(options, graph.weighted, graph.labels.kind, graph.facts);
     file->check_unchanged();

@@ -16,7 +16,7 @@ bool is_binary_cache(const std::string& path);
 /// the others send their blocks one after the other.
 void write_binary_cache(const Graph& graph, const std::string& path, Communicator& comm);
 
-/// Maps the file; each rank takes its block of rows (and Graph::mapped_rows, where all have mapped one file).
+/// Maps the file; each rank takes its block of rows (and Graph::mapped, where all have mapped one file).
 /// Everything in the header is checked against the length of the file before anything is allocated, every
 /// section against its checksum, row offsets for being ascending and columns for being in range. Throws
 /// InputError naming the field. The rules of `options` that change edges (undirected, reverse, self-loops)

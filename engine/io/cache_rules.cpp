@@ -51,7 +51,7 @@ void drop_self_loops(Graph& graph, Communicator& comm) {
   graph.row_offsets = std::move(row_offsets);
   graph.col_indices = std::move(columns);
   graph.weights = std::move(weights);
-  graph.mapped_rows = nullptr;
+  graph.mapped.reset();
   graph.num_edges -= dropped;
   graph.facts.self_loops_dropped += dropped;
 }

@@ -55,7 +55,10 @@ void MappedFile::check_unchanged() const {
 std::uint64_t MappedFile::identity() const {
   std::string text;  // new at every start of a system
   if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text)) return 0;
-  text += ' ' + std::to_string(status_.st_dev) + ' ' + std::to_string(status_.st_ino);
+  const std::uint64_t numbers[] = {status_.st_dev, status_.st_ino, size_,
+                                   static_cast<std::uint64_t>(status_.st_ctim.tv_sec),
+                                   static_cast<std::uint64_t>(status_.st_ctim.tv_nsec)};
+  for (const std::uint64_t number : numbers) text.append(" ").append(std::to_string(number));
   return piece_checksum(text);
 }
 

@@ -42,8 +42,8 @@ void check_same_file(const InputFile& file, Communicator& comm) {
   if (comm.size() == 1) return;
   std::uint64_t checksum = 0;
   run_together(comm, [&] { checksum = sampled_checksum(file); });
-  const std::uint64_t largest = all_max(comm, checksum), smallest = ~all_max(comm, ~checksum);
-  if (largest != smallest) throw InputError(file.name() + ": not the same file on every machine of the run");
+  if (!all_same(comm, checksum))
+    throw InputError(file.name() + ": not the same file on every machine of the run");
 }
 
 }  // namespace tessera

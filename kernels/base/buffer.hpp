@@ -69,4 +69,10 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
+/// The same memory, which `buffer` outlives and nobody writes.
+template <class T>
+Buffer<T> unowned(const Buffer<T>& buffer) {
+  return Buffer<T>(nullptr, const_cast<T*>(buffer.data()), buffer.size());
+}
+
 }  // namespace tessera

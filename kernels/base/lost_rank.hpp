@@ -15,11 +15,14 @@ struct LostRankError : ResourceError {
 inline constexpr double kAnswerSeconds = 5;
 /// For leaving NCCL, which may hang.
 inline constexpr double kAbortSeconds = 0.5;
+/// For joining NCCL, where this rank gives up meanwhile: it takes half a second where all ranks come.
+inline constexpr double kJoinToLeaveSeconds = 3;
 /// For leaving MPI together, before a rank ends alone.
 inline constexpr double kLeaveTogetherSeconds = 1.5;
 /// For the launcher to end whoever is left: as seen with mpirun of Open MPI 4.1, which waits for 1 second
 /// between its signals (odls_base_sigkill_timeout).
 inline constexpr double kLauncherSeconds = 2.1;
+static_assert(kJoinToLeaveSeconds < kAnswerSeconds);
 static_assert(kAnswerSeconds + kAbortSeconds + kLeaveTogetherSeconds + kLauncherSeconds < 10);
 
 }  // namespace tessera

@@ -18,8 +18,12 @@ struct CsrBuild {
 
   CsrMatrix<S> run() {
     HostTransfer<Memory> transfer;
+    const std::uint64_t num_bytes =
+        ResidentMatrix<Memory, S>::num_bytes(in_.csr, in_.directions, in_.rows.size());
+    if (in_.directions != Directions::same && num_bytes > Memory::free_bytes() / 2)
+      throw NoRoomError("the GPU has no room to turn the edges round");
     ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
-    matrix.take(in_.directions);
+    matrix.direct(in_.directions);
     ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     CsrMatrix<S> result;
     result.num_rows = in_.rows.size();

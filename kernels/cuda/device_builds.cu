@@ -38,8 +38,8 @@ CsrMatrix<S> build_csr_on_device(const CsrBuildInput& input) {
 
 std::optional<PatternRows> symmetric_rows_on_device(const CsrView<double>& pattern, std::uint64_t first_row,
                                                     std::uint64_t num_rows) {
-  const std::uint64_t num_bytes = checked_mul(pattern.num_nonzeros(), kBytesOfBoth) +
-                                  checked_mul(pattern.num_rows + 1, 2 * sizeof(EdgeOffset));
+  const std::uint64_t num_bytes =
+      ResidentMatrix<DeviceMemory, float>::num_bytes(pattern, Directions::both, 0);
   if (num_bytes > DeviceMemory::free_bytes() / 2) return std::nullopt;
   std::optional<PatternRows> rows;
   try {

@@ -11,7 +11,7 @@ namespace tessera::cuda {
 namespace {
 
 std::atomic<bool> abandoned = false;
-std::atomic<int> exchanges_under_way = 0;
+std::atomic<int> exchanges_under_way = 0, linkings_under_way = 0;
 
 /// Null where there is not enough.
 void* malloc_device(std::size_t num_bytes) {
@@ -49,7 +49,12 @@ std::uint64_t free_device_bytes() {
 }
 
 void abandon_device_memory() { abandoned = true; }
-bool may_free() { return !abandoned && (exchanges_under_way == 0 || std::uncaught_exceptions() == 0); }
+void begin_linking() { ++linkings_under_way; }
+void end_linking() { --linkings_under_way; }
+bool may_free() {
+  const bool waits_for_ranks = exchanges_under_way > 0 || linkings_under_way > 0;
+  return !abandoned && !(waits_for_ranks && std::uncaught_exceptions() > 0);
+}
 
 void ExchangeWatch::begin() {
   if (!std::exchange(is_under_way_, true)) ++exchanges_under_way;

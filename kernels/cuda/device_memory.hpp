@@ -25,6 +25,9 @@ std::uint64_t free_device_bytes();
 /// From now on nothing is freed: that would wait for the device, which no longer ends what it does. For a
 /// process that is about to end.
 void abandon_device_memory();
+/// Between these devices exchange something for the first time: an error on its way up leaves memory alone.
+void begin_linking();
+void end_linking();
 /// Whether something may be freed now.
 bool may_free();
 

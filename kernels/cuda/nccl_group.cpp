@@ -72,6 +72,7 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
   joining_ = std::make_shared<Joining>(unique, rank, num_ranks);
+  begin_linking();
   // Calls that return at once (blocking = 0) would start a thread for every exchange. So what may wait for
   // another rank on the host, joining and the first exchange, has a thread of its own that can be left
   // behind.
@@ -88,8 +89,10 @@ void NcclGroup::await_ranks() {
       joined_.wait_for(std::chrono::duration<double>(kJoinSeconds)) == std::future_status::ready;
   const auto [state, comm] = answered ? joined_.get() : std::pair{ncclSystemError, ncclComm_t{}};
   comm_ = comm;
+  if (answered) end_linking();
   if (state != ncclSuccess) {
     joining_ = nullptr;
+    joined_ = {};
     fail(std::string("NCCL: linking the GPUs: ") +
          (answered ? ncclGetErrorString(state) : "a rank did not join within a minute") +
          "; use --exchange mpi or --backend cpu");
@@ -113,12 +116,17 @@ void NcclGroup::measure_links() {
 }
 
 NcclGroup::~NcclGroup() {
-  // A thread that still joins would use the device while the process ends.
-  if (joined_.valid() &&
-      joined_.wait_for(std::chrono::duration<double>(kLeaveSeconds)) == std::future_status::ready)
-    comm_ = joined_.get().second;
+  if (joined_.valid()) end_joining();
   if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
   abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
+}
+
+void NcclGroup::end_joining() {
+  // A thread that still joins would use the device while the process ends.
+  if (joined_.wait_for(std::chrono::duration<double>(kJoinToLeaveSeconds)) != std::future_status::ready)
+    return abandon_device_memory();
+  comm_ = joined_.get().second;
+  end_linking();
 }
 
 bool NcclGroup::abort(double seconds) {

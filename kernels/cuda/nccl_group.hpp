@@ -27,8 +27,8 @@ class NcclGroup {
   void await_ranks();
   /// The group's end undoes nothing any more: the process is about to.
   void leave_to_exit() { ends_with_process_ = true; }
-  /// Aborts what is under way; a hanging abort is left behind after a moment, for the process to end.
-  /// So does every error below, before it is thrown: nothing that waits for the device hangs later.
+  /// Aborts what is under way, joining, too; what hangs is left behind after a moment, for the process to
+  /// end. So does every error below, before it is thrown: nothing that waits for the device hangs later.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
@@ -43,6 +43,7 @@ class NcclGroup {
  private:
   struct Joining;
   void measure_links();
+  void end_joining();
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time
   [[noreturn]] void fail(const std::string& message);

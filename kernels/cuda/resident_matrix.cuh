@@ -12,10 +12,28 @@ namespace tessera::cuda {
 /// scratch of a sort.
 inline constexpr std::uint64_t kBytesOfBoth = 2 * (2 * sizeof(VertexId) + 20);
 
+/// An element and its copy while elements are sorted.
+template <class S>
+constexpr std::uint64_t sorted_bytes_of_element(bool weighted) {
+  return 2 * (sizeof(VertexId) + (weighted ? sizeof(RowValue<S>) : sizeof(VertexId)));
+}
+
 template <class Memory, class S>
 struct ResidentMatrix {
   template <class T>
   using Vector = BuildVector<Memory, T>;
+
+  /// Of `Memory`, about, with what making such directions of it takes, and num_rows rows of a result.
+  static std::uint64_t num_bytes(const CsrView<double>& csr, Directions directions, std::uint64_t num_rows) {
+    constexpr std::uint64_t kVertexBytes = 3 * sizeof(std::uint64_t) + 2 * sizeof(VertexId);
+    const bool weighted = csr.values != nullptr;
+    const std::uint64_t an_element = directions == Directions::both ? kBytesOfBoth
+                                     : directions == Directions::turned
+                                         ? sorted_bytes_of_element<S>(weighted) + sizeof(VertexId)
+                                         : sizeof(VertexId) + (weighted ? sizeof(S) : 0);
+    return checked_mul(csr.num_nonzeros(), an_element) +
+           checked_mul(num_rows + csr.num_cols + csr.num_rows, kVertexBytes);
+  }
 
   ResidentMatrix(const CsrView<double>& csr, HostTransfer<Memory>& transfer)
       : num_columns(csr.num_cols), offsets(csr.num_rows + 1), cols(csr.num_nonzeros()) {
@@ -37,13 +55,14 @@ struct ResidentMatrix {
       Memory::each(offsets.size(), [=] __host__ __device__(std::uint64_t row) { offset[row] -= first; });
   }
 
-  void take(Directions directions) {
+  /// The matrix has these of its elements from now on.
+  void direct(Directions directions) {
     if (directions == Directions::turned) turn();
-    if (directions == Directions::both) add_turned();
+    if (directions == Directions::both) make_both();
   }
 
   /// Both directions of every element of a square pattern, each once.
-  void add_turned() {
+  void make_both() {
     const std::uint64_t count = cols.size();
     require(values.empty() && offsets.size() == num_columns + 1, "both directions are a square pattern's");
     if (count >= kNoVertex / 2) throw NoRoomError("both directions have more than 2^32 elements");
@@ -167,22 +186,15 @@ struct ResidentRowCutter {
 
   /// Of `Memory`, beside what stays, about.
   static std::uint64_t num_bytes(const MessagesBuildInput& input) {
-    const bool weighted = input.csr.values != nullptr;
-    const std::uint64_t count = input.csr.num_nonzeros(), value_bytes = weighted ? sizeof(S) : 0,
-                        sorted_bytes = 2 * (sizeof(VertexId) + (weighted ? sizeof(RowValue<S>) : 4)),
-                        vertex_bytes = 3 * sizeof(std::uint64_t) + 2 * sizeof(VertexId),
-                        an_element = input.directions == Directions::both ? kBytesOfBoth
-                                     : input.directions == Directions::turned
-                                         ? sorted_bytes + 4
-                                         : sizeof(VertexId) + value_bytes;
-    return checked_mul(count, an_element) + checked_mul(std::min(count, kChunkElements), sorted_bytes + 10) +
-           checked_mul(input.rows.size() + input.csr.num_cols + input.csr.num_rows, vertex_bytes);
+    const std::uint64_t count = std::min(input.csr.num_nonzeros(), kChunkElements);
+    return ResidentMatrix<Memory, S>::num_bytes(input.csr, input.directions, input.rows.size()) +
+           checked_mul(count, sorted_bytes_of_element<S>(input.csr.values != nullptr) + 10);
   }
 
   CutMessages<Memory, S> run() {
     HostTransfer<Memory> transfer;
     ResidentMatrix<Memory, S> matrix(in_.csr, transfer);
-    matrix.take(in_.directions);
+    matrix.direct(in_.directions);
     Vector<VertexId> slots(matrix.num_columns);
     transfer.send(in_.slot_of_column, slots.size(), slots.data());
     const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
@@ -243,7 +255,7 @@ CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input) {
   const bool stays = input.sending == RowSending::automatic
                          ? ResidentRowCutter<Memory, S>::num_bytes(input) <= Memory::free_bytes() / 4
                          : input.sending == RowSending::as_they_lie;
-  const bool must_stay = input.directions != Directions::as_they_lie;
+  const bool must_stay = input.directions != Directions::same;
   try {
     if (stays) return ResidentRowCutter<Memory, S>(input).run();
   } catch (const NoRoomError&) {

@@ -9,7 +9,7 @@ template <class Memory>
 PatternRows symmetric_rows(const CsrView<double>& pattern, std::uint64_t first_row, std::uint64_t num_rows) {
   HostTransfer<Memory> transfer;
   ResidentMatrix<Memory, float> matrix(pattern, transfer);
-  matrix.add_turned();
+  matrix.make_both();
   PatternRows result{Buffer<EdgeOffset>(num_rows + 1), {}};
   transfer.receive(matrix.offsets.data() + first_row, num_rows + 1, result.row_offsets.data());
   const EdgeOffset first = result.row_offsets[0];

@@ -13,6 +13,7 @@
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"
+#include "tests/support/without_sending.hpp"
 
 namespace tessera::test {
 namespace {
@@ -26,7 +27,7 @@ class PackingBackend : public LinkedBackend<S> {
                                            std::shared_ptr<Exchange<S>> exchange,
                                            PackingStats& stats) override {
     ++num_packed;
-    const bool as_they_lie = input.directions == Directions::as_they_lie;
+    const bool as_they_lie = input.directions == Directions::same;
     if (has_no_room || (!as_they_lie && has_no_room_to_turn)) throw NoRoomError("no room");
     if (fails) throw ResourceError("a kernel failed");
     TileMessages<S> matrix = build_messages_in_host_memory<S>(input);
@@ -36,7 +37,7 @@ class PackingBackend : public LinkedBackend<S> {
   }
   std::unique_ptr<Matrix<S>> pack_csr(const CsrBuildInput& input, PackingStats& stats) override {
     ++num_packed;
-    const bool as_they_lie = input.directions == Directions::as_they_lie;
+    const bool as_they_lie = input.directions == Directions::same;
     if (has_no_room || (!as_they_lie && has_no_room_to_turn)) throw NoRoomError("no room");
     if (!as_they_lie) ++num_turned;
     CsrMatrix<S> matrix = build_csr_in_host_memory<S>(input, 0);
@@ -70,12 +71,28 @@ struct Found {
 
 using BlockOf = Graph (*)(const Graph&, Communicator&);
 
+Graph without_weights(Graph graph) {
+  graph.weighted = false;
+  graph.weights = {};
+  return graph;
+}
+Graph turned_mapped_block_of(const Graph& whole, Communicator& comm) {
+  return transposed(mapped_block_of(whole, comm), comm);
+}
+Graph both_of_mapped_block(const Graph& whole, Communicator& comm) {
+  return symmetrised(mapped_block_of(whole, comm), Duplicates::merge, comm);
+}
+
+/// With mapped rows and room no edges are sent.
 template <class S>
 Found product(const Graph& whole, OperatorOptions options, int num_ranks, bool link,
               int rank_without_room = -1, BlockOf block = block_of) {
   Found found;
   std::atomic<int> num_packed = 0;
-  run_ranks(num_ranks, [&](Communicator& comm) {
+  run_ranks(num_ranks, [&](Communicator& sending) {
+    WithoutSending silent(sending);
+    const bool is_silent = block != BlockOf{block_of} && rank_without_room < 0;
+    Communicator& comm = is_silent ? static_cast<Communicator&>(silent) : sending;
     PackingBackend<S> backend(comm, kSmallTiles);
     backend.has_no_room = comm.rank() == rank_without_room;
     if (link) link_devices<S>(backend, comm);
@@ -114,12 +131,6 @@ TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
       expect_same_products<double>(skewed_graph(400, 1500), order, kernel);
       expect_same_products<float>(skewed_graph(3, 5), order, kernel);
     }
-}
-
-Graph without_weights(Graph graph) {
-  graph.weighted = false;
-  graph.weights = {};
-  return graph;
 }
 
 struct PairFound {
@@ -169,21 +180,51 @@ TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
   }
 }
 
-/// In every one of these ways the edges come to the ranks, and the products are those of one.
+/// Whoever packs, no edges are sent, and the products are those of one rank.
 TEST(OperatorPacking, TakesRowsOfAMappedFile) {
+  const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000)),
+              tiny = skewed_graph(2, 3);
+  for (const Graph* whole : {&plain, &weighted, &tiny})
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr, KernelKind::tile_composite}) {
+      OperatorOptions options{.kernel = kernel};
+      const Found one = product<float>(*whole, options, 1, false);
+      EXPECT_EQ(product<float>(*whole, options, 3, false, -1, mapped_block_of).y, one.y);
+      if (kernel == KernelKind::tile_composite) continue;
+      options.pack_on_device = true;
+      const Found by_devices = product<float>(*whole, options, 3, true, -1, mapped_block_of);
+      EXPECT_EQ(by_devices.y, one.y);
+      EXPECT_EQ(by_devices.num_packed, 3);
+      options.may_pack_on_host = true;
+      const Found by_two = product<float>(*whole, options, 3, false, 1, mapped_block_of);
+      EXPECT_EQ(by_two.y, one.y);
+      EXPECT_FALSE(by_two.stats.packed_on_device);
+    }
+}
+
+TEST(OperatorPacking, TakesRowsOfAMappedFileTurnedRoundOrInBothDirections) {
+  const auto comm = make_single_rank();
   const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000));
-  for (const Graph* whole : {&plain, &weighted})
-    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr, KernelKind::tile_composite})
-      for (const bool on_device : {false, true}) {
-        if (on_device && kernel == KernelKind::tile_composite) continue;
-        OperatorOptions options{.kernel = kernel, .pack_on_device = on_device};
-        const Found one = product<float>(*whole, options, 1, false),
-                    mapped = product<float>(*whole, options, 3, false, -1, mapped_block_of);
-        EXPECT_EQ(mapped.y, one.y);
-        EXPECT_EQ(mapped.num_packed, on_device ? 3 : 0);
-        options.may_pack_on_host = true;
-        EXPECT_EQ(product<float>(*whole, options, 3, false, 1, mapped_block_of).y, one.y);
-      }
+  struct Case {
+    const Graph& whole;
+    Graph made;
+    BlockOf block;
+  };
+  const Case cases[] = {{weighted, transposed(weighted, *comm), turned_mapped_block_of},
+                        {plain, transposed(plain, *comm), turned_mapped_block_of},
+                        {plain, symmetrised(plain, Duplicates::merge, *comm), both_of_mapped_block}};
+  for (const Case& c : cases)
+    for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
+      const OperatorOptions options{.kernel = kernel, .pack_on_device = true, .may_pack_on_host = true};
+      const Found one = product<double>(c.made, options, 1, false);
+      const Found by_devices = product<double>(c.whole, options, 3, false, -1, c.block);
+      EXPECT_EQ(by_devices.y, one.y);
+      EXPECT_EQ(by_devices.num_packed, 3);
+      EXPECT_TRUE(by_devices.stats.packed_on_device);
+      EXPECT_EQ(by_devices.stats.num_nonzeros, one.stats.num_nonzeros);
+      const Found by_host = product<double>(c.whole, options, 3, false, 1, c.block);
+      EXPECT_EQ(by_host.y, one.y);
+      EXPECT_FALSE(by_host.stats.packed_on_device);
+    }
 }
 
 TEST(OperatorPacking, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
@@ -204,29 +245,44 @@ TEST(OperatorPacking, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
     }
 }
 
-Graph both_of_mapped_block(const Graph& whole, Communicator& comm) {
-  return symmetrised(mapped_block_of(whole, comm), Duplicates::merge, comm);
-}
-
-TEST(OperatorPacking, MakesBothDirectionsOfAMappedFile) {
+/// Both products of a symmetric graph are of both directions; turned round twice, edges are as they lie.
+TEST(OperatorPacking, MakesPairsOfMappedFilesThatAreMadeOfOthers) {
   const auto comm = make_single_rank();
   const Graph whole = without_weights(skewed_graph(900, 9000)),
-              both = symmetrised(whole, Duplicates::merge, *comm);
+              both = symmetrised(whole, Duplicates::merge, *comm), turned = transposed(whole, *comm);
   for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
     const OperatorOptions options{.kernel = kernel, .pack_on_device = true};
-    const Found one = product<double>(both, options, 1, false);
-    const Found mapped = product<double>(whole, options, 3, false, -1, both_of_mapped_block);
-    EXPECT_EQ(mapped.y, one.y);
-    EXPECT_EQ(mapped.num_packed, 3);
-    EXPECT_EQ(mapped.stats.num_nonzeros, one.stats.num_nonzeros);
-    // Both products of a symmetric graph are of both directions.
-    const PairFound pair = second_product(both, options, 1),
+    const PairFound of_both = second_product(both, options, 1),
                     by_devices = second_product(whole, options, 3, -1, both_of_mapped_block),
                     by_host = second_product(whole, options, 3, 2, both_of_mapped_block);
     EXPECT_EQ(by_devices.num_turned, 6);
-    EXPECT_EQ(by_devices.hubs, pair.hubs);
-    EXPECT_EQ(by_host.hubs, pair.hubs);
+    EXPECT_EQ(by_host.num_turned, 4);
+    EXPECT_EQ(by_devices.hubs, of_both.hubs);
+    EXPECT_EQ(by_host.hubs, of_both.hubs);
+    const PairFound of_turned = second_product(turned, options, 1),
+                    as_it_lies = second_product(whole, options, 3, -1, turned_mapped_block_of);
+    EXPECT_EQ(as_it_lies.num_turned, 3);  // the first of each pair
+    EXPECT_EQ(as_it_lies.hubs, of_turned.hubs);
   }
+}
+
+TEST(OperatorPacking, SendsRowsOfMappedFilesWhereTheyAreScaledOrInBlocks) {
+  Graph whole = skewed_graph(300, 3000);
+  for (double& weight : whole.weights) weight *= 0x1p-80;
+  const OperatorOptions options{.kernel = KernelKind::csr};
+  EXPECT_EQ(second_product(whole, options, 3, -1, mapped_block_of).hubs,
+            second_product(whole, options, 1).hubs);
+  const auto block_product = [&](int num_ranks) {
+    std::vector<double> y;
+    run_ranks(num_ranks, [&](Communicator& comm) {
+      PackingBackend<double> backend(comm, kSmallTiles);
+      auto op = SpmvOperator<double>::hits_block(mapped_block_of(whole, comm), options, backend, comm);
+      const std::vector<double> all = product_of_made_up(op, op);
+      if (comm.is_root()) y = all;
+    });
+    return y;
+  };
+  EXPECT_EQ(block_product(3), block_product(1));
 }
 
 TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {

@@ -46,6 +46,24 @@ void check(std::uint64_t n, std::uint64_t num_edges, bool weighted, bool doubled
   });
 }
 
+TEST(CopiedRows, AreThoseThatWereAskedForInThatOrder) {
+  for (const bool weighted : {false, true}) {
+    const Graph whole = random_graph(range_labels(50, 0), 400, weighted, 3);
+    for (const std::vector<VertexId>& rows : {std::vector<VertexId>{}, {7}, {49, 0, 7, 3, 8}}) {
+      const LocalRows local = copied_rows(whole.in_edges(), rows);
+      ASSERT_EQ(local.row_offsets.size(), rows.size() + 1);
+      EXPECT_EQ(local.row_offsets[0], 0u);
+      EXPECT_EQ(local.values.size(), weighted ? local.col_indices.size() : 0);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::vector<std::pair<VertexId, double>> got;
+        for (EdgeOffset e = local.row_offsets[i]; e < local.row_offsets[i + 1]; ++e)
+          got.emplace_back(local.col_indices[e], weighted ? local.values[e] : 1.0);
+        EXPECT_EQ(got, elements_of(whole, rows[i], 0));
+      }
+    }
+  }
+}
+
 TEST(ExchangeRows, EveryRowReachesItsOwnerWhole) {
   for (const int ranks : {1, 2, 3, 7})
     for (const bool weighted : {false, true})

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/base/error.hpp"
 #include "partition/communicator.hpp"
 
 namespace tessera::test {
@@ -26,8 +27,9 @@ inline constexpr TilingLimits kSmallTiles{.tile_columns = 50,
 template <class S>
 class LinkedExchange : public Exchange<S> {
  public:
-  LinkedExchange(Backend<S>& backend, Communicator& comm, ExchangePlan plan)
-      : backend_(backend), comm_(comm), plan_(std::move(plan)) {
+  /// has_awaited: whether values may go yet.
+  LinkedExchange(Backend<S>& backend, Communicator& comm, ExchangePlan plan, const bool& has_awaited)
+      : backend_(backend), comm_(comm), plan_(std::move(plan)), has_awaited_(has_awaited) {
     positions_ = buffer(plan_.positions);
     slots_ = buffer(plan_.slots);
   }
@@ -39,6 +41,7 @@ class LinkedExchange : public Exchange<S> {
   }
   /// As late as can be: x holds no numbers until someone waits for it.
   void start(Buffer<S>& x, unsigned num_vectors) override {
+    require(has_awaited_, "links are awaited before values go");
     finish();
     std::fill(x.begin(), x.end(), std::numeric_limits<S>::quiet_NaN());
     under_way_ = &x;
@@ -78,6 +81,7 @@ class LinkedExchange : public Exchange<S> {
   Backend<S>& backend_;
   Communicator& comm_;
   ExchangePlan plan_;
+  const bool& has_awaited_;
   Buffer<VertexId> positions_, slots_;
   Buffer<S> mine_;
   Buffer<S>* under_way_ = nullptr;
@@ -167,7 +171,7 @@ class LinkedBackend : public Backend<S> {
   bool is_linked() const override { return !joined_.empty(); }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
     if (!is_linked()) return nullptr;
-    latest_ = std::make_shared<LinkedExchange<S>>(*cpu_, comm_, std::move(plan));
+    latest_ = std::make_shared<LinkedExchange<S>>(*cpu_, comm_, std::move(plan), has_awaited_);
     return latest_;
   }
 

@@ -130,13 +130,9 @@ inline Graph block_of(const Graph& whole, Communicator& comm) {
 
 /// As of a file that all ranks have mapped. `whole` must stay.
 inline Graph mapped_block_of(const Graph& whole, Communicator& comm) {
-  const auto shared = [](const auto& buffer) {
-    using T = std::remove_cvref_t<decltype(*buffer.data())>;
-    return Buffer<T>(nullptr, const_cast<T*>(buffer.data()), buffer.size());
-  };
   Graph block = block_of(whole, comm);
-  block.mapped_rows = std::make_shared<const MappedRows>(
-      MappedRows{shared(whole.row_offsets), shared(whole.col_indices), shared(whole.weights)});
+  block.mapped = {std::make_shared<const MappedRows>(
+      MappedRows{unowned(whole.row_offsets), unowned(whole.col_indices), unowned(whole.weights)})};
   return block;
 }
 

@@ -90,6 +90,17 @@ class MpiTest(ProgramTest):
         expected = self.expect(0, "pagerank", "g", "-q").out
         self.assertEqual(self.mpirun(3, 0, "pagerank", "one.tsr", "-q", "--threads", "1").out, expected)
 
+    def test_every_way_to_rank_a_cache_agrees_on_any_number_of_processes(self):
+        self.write("w", "".join(f"{i % 37} {i * 7 % 41} {1 + i % 5 / 8}\n" for i in range(400)))
+        self.expect(0, "convert", "w", "w.tsr", "--weighted")
+        for run in (["pagerank"], ["pagerank", "--unweighted"], ["pagerank", "--reverse", "--self-loops", "drop"],
+                    ["hits"], ["hits", "--undirected", "--unweighted"], ["hits", "--update", "block"],
+                    ["rwr", "--query", "3", "--query", "8"], ["rwr", "--query", "3", "--unweighted", "--reverse"]):
+            run = [run[0], "w.tsr", *run[1:], "--tolerance", "1e-5", "-q", "--threads", "1"]
+            expected = self.expect(0, *run).out
+            for ranks in (2, 3):
+                self.assertEqual(self.mpirun(ranks, 0, *run).out, expected, (run, ranks))
+
     def test_standard_input_is_read_by_the_first_process(self):
         self.write("g", LINKS)
         found = self.mpirun(2, 0, "pagerank", "-", "-q", "--threads", "1", stdin=LINKS.encode()).out

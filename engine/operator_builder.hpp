@@ -1,4 +1,5 @@
-// Builds SpmvOperators from a Graph: lengths, plan, column order, distribution, rows, matrix.
+// Builds SpmvOperators from a Graph: lengths, plan, column order, distribution, exchange; the matrix is
+// engine/matrix_packer.hpp's.
 // Used by engine/spmv_operator.cpp only.
 #pragma once
 #include <fmt/format.h>
@@ -6,14 +7,10 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 
 #include "engine/exchange_plan.hpp"
-#include "engine/graph_builder.hpp"
-#include "engine/row_exchange.hpp"
+#include "engine/matrix_packer.hpp"
 #include "engine/spmv_operator.hpp"
-#include "engine/tile_composite_builder.hpp"
-#include "engine/tile_messages_builder.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/row_additions.hpp"
 
@@ -70,8 +67,10 @@ struct OperatorBuilder {
     op.inputs_ = inputs.distribution;
     op.product_roundings_ = product_roundings(op.plan_.kernel, row_lengths, inputs.columns);
     const TileExchange tiled = plan_inputs(op, inputs);
-    make_matrix(op, loaded, row_lengths, tiled.parts.empty() ? inputs.columns : tiled.columns, tiled.parts);
-    finish_stats(op);
+    const ColumnOrder& columns = tiled.parts.empty() ? inputs.columns : tiled.columns;
+    const MatrixShape<S> shape{op.plan_.kernel, *op.rows_,  row_lengths, columns,
+                               tiled.parts,     op.x_size_, op.exchange_};
+    finish_stats(op, MatrixPacker<S>{options, backend, comm, shape}.pack(loaded));
     return op;
   }
 
@@ -92,15 +91,6 @@ struct OperatorBuilder {
       throw InputError(fmt::format("the weight {} does not fit {}; {}scale the weights towards 1", outside,
                                    sizeof(S) == 4 ? "f32" : "f64",
                                    sizeof(S) == 4 ? "use --precision f64 or " : ""));
-  }
-
-  /// Collective.
-  LoadedRows loaded_rows(const Graph& graph) const {
-    LoadedRows loaded;
-    loaded.first = &graph;
-    loaded.first_row = all_gather(comm, std::uint64_t{graph.first_row});
-    loaded.first_row.push_back(graph.num_vertices);
-    return loaded;
   }
 
  private:
@@ -153,175 +143,13 @@ struct OperatorBuilder {
     return tiled;
   }
 
-  void make_matrix(SpmvOperator<S>& op, const LoadedRows& loaded, std::span<const std::uint64_t> row_lengths,
-                   const ColumnOrder& columns, std::span<const WindowPart> parts) const {
-    const RowsAtHand all = rows_at_hand(loaded);
-    const bool is_same = all.csr && all.directions == Directions::same;
-    if (all.csr && !is_same && pack_turned_or_both(op, all, row_lengths, columns, parts)) return;
-    if (loaded.is_turned && !is_same) {
-      Graph turned = transposed(*loaded.first, comm);
-      turned.mapped.reset();  // what they are made of has not served
-      return make_matrix(op, loaded_rows(turned), row_lengths, columns, parts);
-    }
-    if (is_same && (comm.size() == 1 || op.plan_.kernel != KernelKind::csr))
-      return pack(op, *all.csr, op.local_rows(), row_lengths, columns, parts);
-    // A device makes CSR of all rows that it is sent, so it is sent this rank's alone.
-    const LocalRows local = is_same ? copied_rows(*all.csr, op.local_rows())
-                                    : exchange_rows(loaded, *op.rows_, row_lengths, comm);
-    const CsrView<double> csr{op.num_local_rows(), row_lengths.size(), local.row_offsets.data(),
-                              local.col_indices.data(), local.values.empty() ? nullptr : local.values.data()};
-    std::vector<VertexId> in_order(op.num_local_rows());
-    std::iota(in_order.begin(), in_order.end(), VertexId{0});
-    pack(op, csr, in_order, row_lengths, columns, parts);
-  }
-
-  /// Rows of all ranks that this one has, if any, and which of their elements the matrix has.
-  struct RowsAtHand {
-    std::optional<CsrView<double>> csr;
-    Directions directions = Directions::same;
-  };
-  RowsAtHand rows_at_hand(const LoadedRows& loaded) const {
-    if (loaded.second != nullptr || loaded.first_column_shift != 0) return {};
-    const Graph& graph = *loaded.first;
-    RowsAtHand all;
-    if (comm.size() == 1) {
-      all.csr = graph.in_edges();
-    } else if (graph.mapped) {
-      all.csr = graph.mapped_csr();
-      all.directions = graph.mapped->directions;
-    }
-    if (loaded.is_turned) all.directions = turned_round(all.directions);
-    return all;
-  }
-
-  /// Where devices pack that have room to turn the edges round, or to make both directions, themselves; on
-  /// every rank or none. Else the host does that, whoever packs then.
-  bool pack_turned_or_both(SpmvOperator<S>& op, const RowsAtHand& all,
-                           std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns,
-                           std::span<const WindowPart> parts) const {
-    PackingStats packing;
-    const auto pack_input = [&]() -> std::unique_ptr<Matrix<S>> {
-      if (op.plan_.kernel == KernelKind::csr) {
-        CsrBuildInput input = csr_packing_input(*all.csr, op.local_rows(), columns);
-        input.directions = all.directions;
-        return backend.pack_csr(input, packing);
-      }
-      MessagesBuildInput input =
-          packing_input(op, *all.csr, op.local_rows(), columns, bins_for(op, *all.csr, row_lengths), parts);
-      input.directions = all.directions;
-      return backend.pack_messages(input, op.exchange_, packing);
-    };
-    bool is_packed = op.plan_.kernel != KernelKind::tile_composite && packs_on_device(op, true, pack_input);
-    if (!all_true(comm, is_packed)) {
-      op.matrix_ = nullptr;
-      op.stats_.packed_on_device = is_packed = false;
-    } else {
-      note(op, packing);
-    }
-    return is_packed;
-  }
-
-  /// For the elements of this rank's rows.
-  BinLimits bins_for(const SpmvOperator<S>& op, const CsrView<double>& csr,
-                     std::span<const std::uint64_t> row_lengths) const {
-    const auto rows = op.local_rows();
-    std::uint64_t num_nonzeros = csr.num_nonzeros();
-    if (comm.size() > 1) {
-      num_nonzeros = 0;
-#pragma omp parallel for reduction(+ : num_nonzeros)
-      for (std::size_t i = 0; i < rows.size(); ++i) num_nonzeros += row_lengths[rows[i]];
-    }
-    return backend.tiling_limits().bins_for(num_nonzeros, options.for_updates);
-  }
-
-  /// row_lengths: of the whole matrix. `csr` may have more rows than this rank's, which `rows` names.
-  void pack(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-            std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns,
-            std::span<const WindowPart> parts) const {
-    PackingStats packing;
-    if (op.plan_.kernel == KernelKind::tile_composite) {
-      auto matrix = build_tile_composite<S>(csr, rows, columns, backend.tiling_limits(), options.table);
-      packing = matrix.stats;
-      op.matrix_ = backend.make_matrix(std::move(matrix));
-    } else if (op.plan_.kernel == KernelKind::tile_messages) {
-      pack_messages(op, csr, rows, bins_for(op, csr, row_lengths), columns, parts, packing);
-    } else {
-      pack_csr(op, csr, rows, columns, packing);
-    }
-    note(op, packing);
-  }
-
-  static void note(SpmvOperator<S>& op, const PackingStats& packing) {
-    op.stats_.num_tiles = packing.num_tiles;
-    op.stats_.num_workloads = packing.num_workloads;
-    op.stats_.num_nonzeros = packing.num_nonzeros;
-    op.stats_.num_stored = packing.num_stored;
-    op.stats_.num_row_pieces = packing.num_row_pieces;
-    op.stats_.matrix_bytes = packing.bytes;
-  }
-
-  /// Whether the device has packed the matrix. may_fall_back: where it has no room, it has not.
-  template <class Pack>
-  bool packs_on_device(SpmvOperator<S>& op, bool may_fall_back, const Pack& pack) const {
-    if (!options.pack_on_device) return false;
-    try {
-      op.matrix_ = pack();
-    } catch (const NoRoomError&) {
-      if (!may_fall_back) throw;
-    }
-    op.stats_.packed_on_device = op.matrix_ != nullptr;
-    return op.matrix_ != nullptr;
-  }
-
-  void pack_csr(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-                const ColumnOrder& columns, PackingStats& packing) const {
-    const CsrBuildInput input = csr_packing_input(csr, rows, columns);
-    if (packs_on_device(op, options.may_pack_on_host, [&] { return backend.pack_csr(input, packing); }))
-      return;
-    auto matrix = build_csr_matrix<S>(csr, rows, columns);
-    packing = matrix.stats;
-    op.matrix_ = backend.make_matrix(std::move(matrix));
-  }
-
-  static CsrBuildInput csr_packing_input(const CsrView<double>& csr, std::span<const VertexId> rows,
-                                         const ColumnOrder& columns) {
-    return {.csr = csr,
-            .rows = rows,
-            .slot_of_column = columns.slot_of_column.data(),
-            .num_slots = columns.num_slots};
-  }
-
-  static MessagesBuildInput packing_input(const SpmvOperator<S>& op, const CsrView<double>& csr,
-                                          std::span<const VertexId> rows, const ColumnOrder& columns,
-                                          const BinLimits& bins, std::span<const WindowPart> parts) {
-    return {.csr = csr,
-            .rows = rows,
-            .slot_of_column = columns.slot_of_column.data(),
-            .shape = {.num_rows = rows.size(),
-                      .num_slots = op.x_size_,
-                      .tiles = columns.tiles,
-                      .tile_stride = columns.tile_stride(),
-                      .bins = bins,
-                      .parts = parts}};
-  }
-
-  void pack_messages(SpmvOperator<S>& op, const CsrView<double>& csr, std::span<const VertexId> rows,
-                     const BinLimits& bins, const ColumnOrder& columns, std::span<const WindowPart> parts,
-                     PackingStats& packing) const {
-    if (packs_on_device(op, options.may_pack_on_host, [&] {
-          return backend.pack_messages(packing_input(op, csr, rows, columns, bins, parts), op.exchange_,
-                                       packing);
-        }))
-      return;
-    auto matrix = build_tile_messages<S>(csr, rows, columns, bins, parts);
-    packing = matrix.stats;
-    op.matrix_ = backend.make_matrix(std::move(matrix), op.exchange_);
-  }
-
-  void finish_stats(SpmvOperator<S>& op) const {
+  void finish_stats(SpmvOperator<S>& op, PackedMatrix<S> packed) const {
+    op.matrix_ = std::move(packed.matrix);
+    const PackingStats& own = packed.stats;
     OperatorStats& stats = op.stats_;
-    std::uint64_t sums[] = {stats.num_nonzeros,  stats.num_stored,   stats.num_row_pieces,
-                            stats.num_workloads, stats.matrix_bytes, std::uint64_t{!stats.packed_on_device}};
+    stats.num_tiles = own.num_tiles;
+    std::uint64_t sums[] = {own.num_nonzeros,  own.num_stored, own.num_row_pieces,
+                            own.num_workloads, own.bytes,      std::uint64_t{!packed.by_device}};
     comm.all_sum(std::span<std::uint64_t>(sums));
     stats.num_nonzeros = sums[0];
     stats.num_stored = sums[1];

@@ -93,6 +93,14 @@ LocalRows gathered(const Buffer<EdgeOffset>& lengths, const Buffer<EdgeOffset>& 
 
 }  // namespace
 
+LoadedRows loaded_rows(const Graph& graph, Communicator& comm) {
+  LoadedRows loaded;
+  loaded.first = &graph;
+  loaded.first_row = all_gather(comm, std::uint64_t{graph.first_row});
+  loaded.first_row.push_back(graph.num_vertices);
+  return loaded;
+}
+
 LocalRows exchange_rows(const LoadedRows& loaded, const VertexDistribution& rows,
                         std::span<const std::uint64_t> row_lengths, Communicator& comm) {
   const RowFinder finder(loaded, comm.rank());

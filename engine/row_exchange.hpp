@@ -21,6 +21,9 @@ struct LoadedRows {
   std::vector<std::uint64_t> first_row;
 };
 
+/// Of one graph. Collective.
+LoadedRows loaded_rows(const Graph& graph, Communicator& comm);
+
 /// Rows in local order, with columns as vertex ids.
 struct LocalRows {
   Buffer<EdgeOffset> row_offsets;

@@ -38,7 +38,7 @@ SpmvOperator<S> SpmvOperator<S>::in_edges(const Graph& graph, const OperatorOpti
   SpmvPlan plan = builder.plan(graph, degrees->in, degrees->out);
   const VectorSpace space = builder.space(degrees->in, degrees->out, plan);
   builder.check_weights(graph);
-  return builder.build(builder.loaded_rows(graph), degrees->in, space, space, std::move(plan));
+  return builder.build(loaded_rows(graph, comm), degrees->in, space, space, std::move(plan));
 }
 
 template <class S>
@@ -57,7 +57,7 @@ std::pair<SpmvOperator<S>, SpmvOperator<S>> SpmvOperator<S>::in_and_out_edges(co
   // Hubs are columns of A^T and rows of A: out-degrees both times. Authorities: in-degrees.
   const VectorSpace hubs = builder.space(out, out, plan);
   const VectorSpace authorities = builder.space(in, in, plan);
-  LoadedRows loaded = builder.loaded_rows(edges);
+  LoadedRows loaded = loaded_rows(edges, comm);
   SpmvOperator first = builder.build(loaded, in, authorities, hubs, plan);
   loaded.is_turned = true;
   SpmvOperator second = builder.build(loaded, out, hubs, authorities, plan);
@@ -83,7 +83,7 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
   const std::optional<Graph> scaled = scaled_for<S>(graph, comm);
   const Graph& edges = scaled ? *scaled : graph;
   const Graph turned = transposed(edges, comm);
-  LoadedRows loaded = builder.loaded_rows(edges);
+  LoadedRows loaded = loaded_rows(edges, comm);
   loaded.second = &turned;
   loaded.first_column_shift = static_cast<VertexId>(graph.num_vertices);
   return builder.build(loaded, lengths, space, space, std::move(plan));

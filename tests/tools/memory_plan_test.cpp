@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+
 #include "kernels/base/error.hpp"
 #include "tests/support/thread_ranks.hpp"
 
@@ -134,6 +137,27 @@ TEST(DeviceMemoryPlan, MoreGpusHoldLessEach) {
     EXPECT_LT(four.bytes(), one.bytes());
     EXPECT_GE(four.exchange_bytes, one.exchange_bytes);
   }
+}
+
+/// Edges of 4 bytes, 8 million of each of two ranks. Elsewhere they are sent and received, or copied.
+TEST(MemoryPlan, TilesOfMappedRowsAreCutWhereTheseLie) {
+  test::run_ranks(2, [](Communicator& comm) {
+    const auto packing = [&](std::optional<Directions> mapped, const MemoryShape& shape, KernelKind kernel) {
+      Graph graph = graph_of(1'000'000, 16'000'000);
+      if (mapped) graph.mapped = {std::make_shared<const MappedRows>(), *mapped};
+      const SpmvPlan plan = spmv_plan(kernel);
+      return plan_memory(graph, shape, Precision::f32, comm, &plan).packing_bytes;
+    };
+    constexpr std::uint64_t kOwn = 4 * 8'000'000;
+    const std::uint64_t sent = packing({}, {}, KernelKind::tile_messages);
+    EXPECT_EQ(packing(Directions::same, {}, KernelKind::tile_messages), sent - 2 * kOwn);
+    EXPECT_EQ(packing(Directions::turned, {}, KernelKind::tile_messages), sent);
+    EXPECT_EQ(packing(Directions::both, {}, KernelKind::tile_messages), sent);
+    EXPECT_EQ(packing(Directions::same, {}, KernelKind::csr), sent);
+    const MemoryShape two{.num_matrices = 2};
+    EXPECT_EQ(packing(Directions::same, two, KernelKind::tile_messages),
+              packing({}, two, KernelKind::tile_messages));
+  });
 }
 
 TEST(MemoryRemedy, NamesWhatMakesThisPlanSmaller) {

@@ -49,10 +49,7 @@ struct NcclGroup::Joining {
     ncclComm_t comm = nullptr;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.maxCTAs = kNcclBlocks;
-    const auto start = [&] {
-      return cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
-    };
-    ncclResult_t state = start();
+    ncclResult_t state = cudaSetDevice(device) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
     if (state == ncclSuccess) state = ncclCommInitRankConfig(&comm, num_ranks, unique, rank, &config);
     if (state == ncclSuccess)
       state = ncclAllGather(mine.get(), all.get(), kBytes, ncclUint8, comm, stream.get());

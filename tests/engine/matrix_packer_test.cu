@@ -124,7 +124,7 @@ void expect_same_products(const Graph& whole, OrderRequest order, KernelKind ker
     }
 }
 
-TEST(OperatorPacking, OnTheDeviceGivesTheProductsOfTheHosts) {
+TEST(MatrixPacker, OnTheDeviceGivesTheProductsOfTheHosts) {
   for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr})
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given}) {
       expect_same_products<float>(skewed_graph(900, 9000), order, kernel);
@@ -156,7 +156,7 @@ PairFound second_product(const Graph& whole, const OperatorOptions& options, int
   return found;
 }
 
-TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
+TEST(MatrixPacker, TurnsEdgesRoundWhereTheDeviceHasRoom) {
   const Graph whole = skewed_graph(900, 9000);
   OperatorOptions options{.kernel = KernelKind::tile_messages};
   const PairFound on_host = second_product(whole, options, 1);
@@ -181,7 +181,7 @@ TEST(OperatorPacking, TurnsEdgesRoundWhereTheDeviceHasRoom) {
 }
 
 /// Whoever packs, no edges are sent, and the products are those of one rank.
-TEST(OperatorPacking, TakesRowsOfAMappedFile) {
+TEST(MatrixPacker, TakesRowsOfAMappedFile) {
   const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000)),
               tiny = skewed_graph(2, 3);
   for (const Graph* whole : {&plain, &weighted, &tiny})
@@ -201,7 +201,7 @@ TEST(OperatorPacking, TakesRowsOfAMappedFile) {
     }
 }
 
-TEST(OperatorPacking, TakesRowsOfAMappedFileTurnedRoundOrInBothDirections) {
+TEST(MatrixPacker, TakesRowsOfAMappedFileTurnedRoundOrInBothDirections) {
   const auto comm = make_single_rank();
   const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000));
   struct Case {
@@ -227,7 +227,7 @@ TEST(OperatorPacking, TakesRowsOfAMappedFileTurnedRoundOrInBothDirections) {
     }
 }
 
-TEST(OperatorPacking, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
+TEST(MatrixPacker, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
   const Graph weighted = skewed_graph(900, 9000), plain = without_weights(skewed_graph(400, 4000));
   for (const Graph* whole : {&plain, &weighted})
     for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
@@ -246,7 +246,7 @@ TEST(OperatorPacking, TurnsEdgesOfAMappedFileRoundOnAllRanksOrNone) {
 }
 
 /// Both products of a symmetric graph are of both directions; turned round twice, edges are as they lie.
-TEST(OperatorPacking, MakesPairsOfMappedFilesThatAreMadeOfOthers) {
+TEST(MatrixPacker, MakesPairsOfMappedFilesThatAreMadeOfOthers) {
   const auto comm = make_single_rank();
   const Graph whole = without_weights(skewed_graph(900, 9000)),
               both = symmetrised(whole, Duplicates::merge, *comm), turned = transposed(whole, *comm);
@@ -266,7 +266,7 @@ TEST(OperatorPacking, MakesPairsOfMappedFilesThatAreMadeOfOthers) {
   }
 }
 
-TEST(OperatorPacking, SendsRowsOfMappedFilesWhereTheyAreScaledOrInBlocks) {
+TEST(MatrixPacker, SendsRowsOfMappedFilesWhereTheyAreScaledOrInBlocks) {
   Graph whole = skewed_graph(300, 3000);
   for (double& weight : whole.weights) weight *= 0x1p-80;
   const OperatorOptions options{.kernel = KernelKind::csr};
@@ -285,7 +285,7 @@ TEST(OperatorPacking, SendsRowsOfMappedFilesWhereTheyAreScaledOrInBlocks) {
   EXPECT_EQ(block_product(3), block_product(1));
 }
 
-TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
+TEST(MatrixPacker, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
   const Graph whole = skewed_graph(900, 9000);
   for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
     OperatorOptions options{.kernel = kernel};
@@ -302,7 +302,7 @@ TEST(OperatorPacking, GoesToTheHostWhereTheDeviceHasNoRoomAndThatMayBe) {
   }
 }
 
-TEST(OperatorPacking, SaysWhatElseFailsOnTheDevice) {
+TEST(MatrixPacker, SaysWhatElseFailsOnTheDevice) {
   const auto comm = make_single_rank();
   PackingBackend<float> backend(*comm, kSmallTiles);
   backend.fails = true;

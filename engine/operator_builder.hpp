@@ -137,6 +137,7 @@ struct OperatorBuilder {
     }
     op.input_slots_ = on_backend(op.exchange_plan_.slots);
     op.send_positions_ = on_backend(op.exchange_plan_.positions);
+    op.exchange_plan_.x_size = op.x_size_;
     if (comm.size() > 1) op.exchange_ = backend.make_exchange(op.exchange_plan_);
     std::vector<VertexId>().swap(op.exchange_plan_.slots);
     std::vector<VertexId>().swap(op.exchange_plan_.positions);

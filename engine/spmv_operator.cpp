@@ -91,6 +91,7 @@ SpmvOperator<S> SpmvOperator<S>::hits_block(const Graph& graph, const OperatorOp
 
 template <class S>
 Buffer<S> SpmvOperator<S>::make_x(unsigned num_vectors) const {
+  if (exchange_ != nullptr) return {};
   Buffer<S> x = backend_->template allocate<S>(x_size_ * num_vectors);
   backend_->clear(x);
   return x;
@@ -129,8 +130,10 @@ InputTarget<S> SpmvOperator<S>::input_target(Buffer<S>& x, unsigned num_vectors)
 template <class S>
 void SpmvOperator<S>::send(Buffer<S>& x, unsigned num_vectors) {
   if (comm_->size() == 1) return;
-  if (exchange_ != nullptr) return exchange_->start(x, num_vectors);
-  send_through_host(x, num_vectors);
+  if (exchange_ != nullptr)
+    x = exchange_->start(num_vectors);
+  else
+    send_through_host(x, num_vectors);
 }
 
 template <class S>

@@ -91,7 +91,8 @@ class SpmvOperator {
   std::span<const VertexId> local_rows() const { return rows_->of_rank(comm_->rank()); }
 
   /// x (solver order) and y (local order, or as row_places() says) for k vectors, zero. make_y finds room for
-  /// products of as many, too; no exchange may be under way.
+  /// products of as many, too; no exchange may be under way. From device to device x comes with each exchange
+  /// (Exchange::start), and is empty before.
   Buffer<S> make_x(unsigned num_vectors = 1) const;
   Buffer<double> make_y(unsigned num_vectors = 1) const;
   /// x[slot] = local * scale for the inputs of all ranks (scale may be null); collective.

@@ -2,6 +2,7 @@
 // backend whose devices are linked carries it out from device to device.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
@@ -15,6 +16,7 @@ namespace tessera {
 struct ExchangePlan {
   int rank = 0, num_ranks = 1;
   std::uint64_t count = 0;
+  std::uint64_t x_size = 0;               ///< numbers of x, of one vector
   std::uint64_t num_mine = 0;             ///< inputs of this rank that are sent, the first in local order
   std::vector<std::uint64_t> chunk_ends;  ///< ascending, the last is `count`
   std::vector<std::uint64_t>
@@ -24,27 +26,40 @@ struct ExchangePlan {
 
   std::uint64_t begin_of(std::size_t chunk) const { return chunk == 0 ? 0 : chunk_ends[chunk - 1]; }
   std::uint64_t num_received() const { return count * static_cast<std::uint64_t>(num_ranks); }
+  /// Where in x this rank's input i lies, on every rank.
+  std::uint64_t place_in_x(std::uint64_t i) const {
+    const std::uint64_t sent = positions.empty() ? i : positions[i],
+                        ranks = static_cast<std::uint64_t>(num_ranks);
+    if (!slots.empty()) return slots[static_cast<std::uint64_t>(rank) * count + sent];
+    std::size_t chunk = 0;
+    while (sent >= chunk_ends[chunk]) ++chunk;
+    const std::uint64_t begin = begin_of(chunk);
+    return begin * ranks + static_cast<std::uint64_t>(rank) * (chunk_ends[chunk] - begin) + (sent - begin);
+  }
 };
 
 /// Where the inputs of a product are to be left: local input i at out[slots[i]] for i < count (k numbers
-/// each), in order where slots is null.
+/// each), in order where slots is null; and at the same places of `others`, memory of other ranks that this
+/// one's device reaches.
 template <class S>
 struct InputTarget {
   Buffer<S>* out = nullptr;
   const Buffer<VertexId>* slots = nullptr;
   std::uint64_t count = 0;
+  std::span<S* const> others = {};
 };
 
 template <class S>
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Where this rank's inputs go before start().
+  /// Where this rank's inputs go before start(). Collective.
   virtual InputTarget<S> inputs(unsigned num_vectors) = 0;
-  /// Brings the inputs of all ranks into x. Collective. May return before it is done: products of matrices
-  /// that were made with this exchange wait for each part when they need it; other work must come after
-  /// finish().
-  virtual void start(Buffer<S>& x, unsigned num_vectors) = 0;
+  /// Brings the inputs of all ranks into x, which lies in memory of the exchange's own and stays as it is
+  /// until the next start(), or inputs() of another number of vectors. Collective. May return before it is
+  /// done: products of matrices that were made with this exchange wait for each part when they need it; other
+  /// work must come after finish().
+  virtual Buffer<S> start(unsigned num_vectors) = 0;
   /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer; until
   /// it has returned, the host must not wait for anything that comes after the exchange.
   virtual void finish() = 0;

@@ -1,6 +1,6 @@
 """What several GPUs have to show: device_ranks_check.py BUILD WORK OUTPUT (see device-check-ranks.sh)
 
-The same bits on 1, 2, 4, ... GPUs and through both exchanges, graphs with fewer rows than ranks, a shared GPU that is
+The same bits on 1, 2, 4, ... GPUs and through all exchanges, graphs with fewer rows than ranks, a shared GPU that is
 refused, 50 starts and stops, a killed and a stopped rank that end the others; then step times on R-MAT graphs (SCALES
 in the environment, edge factor 16). CHECKS in the environment names the groups of checks. Writes OUTPUT as JSON after
 each check, beside what an earlier call with the same program left there; exits with 1 when a check fails."""
@@ -21,7 +21,10 @@ ENVIRONMENT = {"NCCL_NVLS_ENABLE": "0", **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": 
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "XDG_CACHE_HOME": WORK}
 # To try this program itself where there is no GPU: BACKEND=cpu RANKS="2 4".
 BACKEND = os.environ.get("BACKEND", "cuda")
-EXCHANGES = ("nccl", "mpi") if BACKEND == "cuda" else ("auto",)
+# What --exchange is given, and what is in the environment besides: without peer-to-peer ranks write nothing to each
+# other's memory, and NCCL gathers all of it.
+EXCHANGES = ({"nccl": ("nccl", {}), "nccl without peers": ("nccl", {"NCCL_P2P_DISABLE": "1"}), "mpi": ("mpi", {})}
+             if BACKEND == "cuda" else {"auto": ("auto", {})})
 results = {"date": datetime.date.today().isoformat(), "checks": {}, "runs": []}
 
 
@@ -69,10 +72,10 @@ def end_all(job):
     job.communicate()
 
 
-def run(ranks, *arguments, timeout=90):
+def run(ranks, *arguments, timeout=90, environment=None):
     """The finished process; exit code 124 when it had to be ended."""
     words = command(ranks, *arguments)
-    with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+    with subprocess.Popen(words, env={**ENVIRONMENT, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
         try:
             out, errors = job.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -88,16 +91,16 @@ def check(name, passed, detail=""):
 
 
 def same_on_all(name, ranks, *arguments, expected=None):
-    """Standard output of one rank is that of all others, through both exchanges."""
+    """Standard output of one rank is that of all others, through all exchanges."""
     words = [*arguments, "--quiet", "-o", "-", "--backend", BACKEND]
     expected = expected or run(1, *words)
     if expected.returncode not in (0, 3) or not expected.stdout:
         return check(name, False, f"one rank: exit {expected.returncode} {expected.stderr.decode()[-300:]}")
     for count in reversed(ranks):
-        for exchange in EXCHANGES:
-            found = run(count, *words, "--exchange", exchange)
+        for kind, (exchange, environment) in EXCHANGES.items():
+            found = run(count, *words, "--exchange", exchange, environment=environment)
             if found.stdout != expected.stdout:
-                return check(name, False, f"{count} ranks, {exchange}: exit {found.returncode} "
+                return check(name, False, f"{count} ranks, {kind}: exit {found.returncode} "
                                           f"{found.stderr.decode()[-300:]}")
     return check(name, True)
 

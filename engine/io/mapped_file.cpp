@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 
 #include "engine/io/cache_checksum.hpp"
+#include "kernels/base/boot_id.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
@@ -53,8 +53,8 @@ void MappedFile::check_unchanged() const {
 }
 
 std::uint64_t MappedFile::identity() const {
-  std::string text;  // new at every start of a system
-  if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text)) return 0;
+  std::string text = boot_id();
+  if (text.empty()) return 0;
   const std::uint64_t numbers[] = {status_.st_dev, status_.st_ino, size_,
                                    static_cast<std::uint64_t>(status_.st_ctim.tv_sec),
                                    static_cast<std::uint64_t>(status_.st_ctim.tv_nsec)};

@@ -136,7 +136,7 @@ class CudaBackend : public Backend<S> {
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
-                        num_vectors, target.out->data());
+                        num_vectors, target.out->data(), other_ranks(target));
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
@@ -284,6 +284,13 @@ class CudaBackend : public Backend<S> {
   static const T* data_or_null(const Buffer<T>* buffer) {
     return buffer == nullptr ? nullptr : buffer->data();
   }
+  static cuda::OtherRanks<S> other_ranks(const InputTarget<S>& target) {
+    cuda::OtherRanks<S> others;
+    require(target.others.size() <= others.kMost, "no more ranks than a kernel reaches");
+    std::copy(target.others.begin(), target.others.end(), others.memory);
+    others.count = static_cast<unsigned>(target.others.size());
+    return others;
+  }
   static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
                                            const RowScale<S>& scale, Buffer<S>& score,
                                            const InputTarget<S>& next, RankChain<S>* chain) {
@@ -302,6 +309,7 @@ class CudaBackend : public Backend<S> {
             .out = next.count > 0 ? next.out->data() : nullptr,
             .slots = data_or_null(next.slots),
             .num_out = next.count,
+            .others = other_ranks(next),
             .chain = chain == nullptr ? cuda::ChainView{} : cuda::ChainView{chain->next.data(), chain->rule}};
   }
   static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const S* before, const S* origin,
@@ -317,6 +325,7 @@ class CudaBackend : public Backend<S> {
             .out = next.count > 0 ? next.out->data() : nullptr,
             .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
             .num_out = next.count,
+            .others = other_ranks(next),
             .weights = update.weights.data()};
   }
   /// add(box): starts the kernel that sends sums by it.

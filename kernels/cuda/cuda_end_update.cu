@@ -61,7 +61,8 @@ struct RowBefore {
 
 /// Rows row, row + step, ... below `end`, whose sums `store` has seen; window null: rows without messages,
 /// else all threads of the block call.
-template <bool kSquares, class S, class Store>
+/// kReaches: other ranks get inputs, too.
+template <bool kSquares, bool kReaches, class S, class Store>
 __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uint32_t row, std::uint32_t end,
                             std::uint32_t step, const S* window, WarpSums& all) {
   constexpr unsigned kRows = 2;  // more would take registers from the slices
@@ -81,7 +82,9 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
       const RowBefore<S>& before = now[j];
       const S stored =
           before.first_message == kNoMessage ? store.score_without_links(row) : window[before.first_message];
-      put_rank<kSquares>(args.v, args.bound, row, stored, before.score, before.scale, before.slot, sums);
+      const S input =
+          put_rank<kSquares>(args.v, args.bound, row, stored, before.score, before.scale, before.slot, sums);
+      if (kReaches && row < args.v.num_out) args.v.others.put(before.slot, input);
     }
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];
@@ -89,8 +92,9 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
   all.take(sums, args.bound);
 }
 
-template <bool kSquares, CacheUse kUse, unsigned kThreads, class S>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const EndArgs<S> args) {
+template <bool kSquares, bool kReaches, CacheUse kUse, unsigned kThreads, class S>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    end_kernel(const __grid_constant__ EndArgs<S> args) {
   extern __shared__ __align__(16) unsigned char shared[];
   S* window = shared_window<kThreads, S>(shared);
   const PassArgs<S> pass{args.bins.bins, args.bins.shares.shares, args.bins.shares.first_of_block,
@@ -107,24 +111,30 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) end_kernel(const En
     const std::uint32_t* rows = args.bins.first_rows + pass.shares[i].window;
     const std::uint32_t first = rows[0], end = min(rows[1], num_rows);
     run_share<false, kThreads>(pass, i, first_share, end_share, shared, store);
-    update_rows<kSquares>(args, store, first + threadIdx.x, end, kThreads, window, sums);
+    update_rows<kSquares, kReaches>(args, store, first + threadIdx.x, end, kThreads, window, sums);
   }
   const std::uint32_t behind = args.bins.first_rows[args.bins.bins.num_windows];
   if (behind < num_rows)
-    update_rows<kSquares>(args, store, behind + blockIdx.x * kThreads + threadIdx.x, num_rows,
-                          gridDim.x * kThreads, static_cast<const S*>(nullptr), sums);
+    update_rows<kSquares, kReaches>(args, store, behind + blockIdx.x * kThreads + threadIdx.x, num_rows,
+                                    gridDim.x * kThreads, static_cast<const S*>(nullptr), sums);
+  if (kReaches) args.v.others.end();
   __pipeline_wait_prior(0);
   __syncthreads();  // nobody uses the window or a ring any more
   sums.template reduce<kThreads>(reinterpret_cast<Limb*>(shared), args.box);
 }
 
-template <bool kSquares, CacheUse kUse, unsigned kThreads, class S>
+template <bool kSquares, bool kReaches, CacheUse kUse, unsigned kThreads, class S>
 void launch(const EndArgs<S>& args) {
   const SliceShares& shares = args.bins.shares;
-  const std::size_t bytes =
-      shared_bytes<end_kernel<kSquares, kUse, kThreads, S>, kThreads, S>(shares.largest_window);
-  allow_shared_bytes<end_kernel<kSquares, kUse, kThreads, S>>(bytes);
-  launch_early(end_kernel<kSquares, kUse, kThreads, S>, shares.num_blocks, kThreads, bytes, args);
+  constexpr auto kKernel = end_kernel<kSquares, kReaches, kUse, kThreads, S>;
+  const std::size_t bytes = shared_bytes<kKernel, kThreads, S>(shares.largest_window);
+  allow_shared_bytes<kKernel>(bytes);
+  launch_early(kKernel, shares.num_blocks, kThreads, bytes, args);
+}
+template <bool kSquares, CacheUse kUse, unsigned kThreads, class S>
+void launch(const EndArgs<S>& args) {
+  args.v.others.count > 0 ? launch<kSquares, true, kUse, kThreads>(args)
+                          : launch<kSquares, false, kUse, kThreads>(args);
 }
 template <bool kSquares, CacheUse kUse, class S>
 void launch(const EndArgs<S>& args) {

@@ -102,19 +102,8 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
         matrix_(std::move(matrix)),
         cache_use_(cache_use_of(matrix_)),
         num_multiprocessors_(num_multiprocessors) {
-    const HostOutline tiles(matrix_.tiles,
-                            tile_costs(sizeof(S), !matrix_.tiles.values.empty(), matrix_.tiles.words.size())),
-        bins(matrix_.bins, kBinCosts);
-    // One launch for the tiles that each chunk of the exchange completes.
-    std::uint64_t first = 0;
-    for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
-      const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
-      // Beside what still arrives; the blocks of a product leave no room for others.
-      const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
-      tile_shares_.emplace_back(tiles.of(first, end),
-                                num_multiprocessors > busy ? num_multiprocessors - busy : 1, cache_use_);
-      first = end;
-    }
+    if (exchange_ == nullptr) deal_tiles();  // else once it is known how inputs arrive
+    const HostOutline bins(matrix_.bins, kBinCosts);
     bin_shares_.emplace(bins.of(0, bins.num_windows()), num_multiprocessors, cache_use_);
   }
 
@@ -180,11 +169,27 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
  private:
   std::size_t num_chunks() const { return exchange_ == nullptr ? 1 : exchange_->num_chunks(); }
 
+  /// One launch for the tiles that each chunk of the exchange completes.
+  void deal_tiles() const {
+    const HostOutline tiles(matrix_.tiles,
+                            tile_costs(sizeof(S), !matrix_.tiles.values.empty(), matrix_.tiles.words.size()));
+    std::uint64_t first = 0;
+    for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
+      const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
+      // Beside what still arrives; the blocks of a product leave no room for others.
+      const unsigned busy = chunk + 1 == num_chunks() ? 0 : exchange_->busy_multiprocessors();
+      tile_shares_.emplace_back(tiles.of(first, end),
+                                num_multiprocessors_ > busy ? num_multiprocessors_ - busy : 1, cache_use_);
+      first = end;
+    }
+  }
+
   void prepare(const Buffer<S>& x, unsigned num_vectors) const {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     const std::uint64_t taken = num_vectors > 1 ? matrix_.num_slots : 0;
-    if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken) return;
-    if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device
+    if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken && !tile_shares_.empty()) return;
+    if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device, as dealing does
+    if (tile_shares_.empty()) deal_tiles();
     if (messages_.size() < matrix_.num_messages) messages_ = device_buffer<S>(matrix_.num_messages);
     if (vector_.size() < taken) vector_ = device_buffer<S>(taken);
   }
@@ -217,9 +222,9 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
   std::shared_ptr<DeviceExchange<S>> exchange_;
   TileMessages<S> matrix_;
   CacheUse cache_use_ = CacheUse::as_usual;
-  std::vector<DeviceShares<S>> tile_shares_;
-  std::optional<DeviceShares<S>> bin_shares_;
   unsigned num_multiprocessors_;
+  mutable std::vector<DeviceShares<S>> tile_shares_;  // dealt before the first product
+  std::optional<DeviceShares<S>> bin_shares_;
   mutable std::optional<bool> can_end_;  // in updates; once asked for
   mutable BinRows bin_rows_;
   mutable std::optional<DeviceShares<S>> ending_shares_;

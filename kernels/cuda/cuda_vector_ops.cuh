@@ -46,14 +46,18 @@ __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const Sum
 }
 
 template <class S>
-__global__ void __launch_bounds__(kThreads) put_kernel(const S* vector, const S* scale, const VertexId* slots,
-                                                       std::uint64_t count, unsigned num_vectors, S* out) {
+__global__ void __launch_bounds__(kThreads)
+    put_kernel(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
+               unsigned num_vectors, S* out, const __grid_constant__ OtherRanks<S> others) {
   const std::uint64_t size = count * num_vectors;
   for (std::uint64_t i = first_index(); i < size; i += index_step()) {
     const std::uint64_t row = i / num_vectors, q = i % num_vectors;
-    const std::uint64_t target = slots == nullptr ? row : slots[row];
-    out[target * num_vectors + q] = scale == nullptr ? vector[i] : vector[i] * scale[row];
+    const std::uint64_t target = (slots == nullptr ? row : slots[row]) * num_vectors + q;
+    const S input = scale == nullptr ? vector[i] : vector[i] * scale[row];
+    out[target] = input;
+    others.put(target, input);
   }
+  others.end();
 }
 
 template <class S>
@@ -70,7 +74,8 @@ inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 2 * kThreads;
 
 template <bool kSquares, unsigned kRows, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
-    rank_kernel(RankUpdate update, RankVectors<S> v, ExactScale bound, SumsOutbox box) {
+    rank_kernel(RankUpdate update, const __grid_constant__ RankVectors<S> v, ExactScale bound,
+                SumsOutbox box) {
   let_next_kernel_begin();
   wait_for_kernels_before();
   if (v.factor != nullptr) {
@@ -102,9 +107,12 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
-      put_rank<kSquares>(v, bound, i, new_rank(update, v, i, y[j]), old[j], scale[j], place[j], sums);
+      const S input =
+          put_rank<kSquares>(v, bound, i, new_rank(update, v, i, y[j]), old[j], scale[j], place[j], sums);
+      if (i < v.num_out) v.others.put(place[j], input);
     }
   }
+  v.others.end();
   reduce(sums, bound, box, [&](const DeviceSums& all) {
     if (v.chain.next != nullptr) leave_next<S>(v.chain, update, all, bound);
   });
@@ -142,8 +150,8 @@ __device__ inline void add_words_of_vectors(const ThreadSums& own, const ExactSc
 /// keeps to one vector.
 template <bool kSquares, bool kFurther, class S>
 __global__ void __launch_bounds__(kThreads)
-    walk_kernel(double c, double restart, WalkVectors<S> v, WalkWeights<kFurther> weights, ExactScale bound,
-                SumsOutbox box) {
+    walk_kernel(double c, double restart, const __grid_constant__ WalkVectors<S> v,
+                WalkWeights<kFurther> weights, ExactScale bound, SumsOutbox box) {
   let_next_kernel_begin();
   const unsigned first_vector = blockIdx.y * kWalkVectors,
                  count = min(v.num_vectors - first_vector, kWalkVectors), groups = kThreads / count,
@@ -180,9 +188,13 @@ __global__ void __launch_bounds__(kThreads)
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
       if constexpr (kFurther) stored = extrapolated(weight, stored, origin[j]);
       v.walk[i * v.num_vectors + q] = stored;
-      if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored * scale[j];
+      if (i >= v.num_out) continue;
+      const std::uint64_t target = std::uint64_t{place[j]} * v.num_vectors + q;
+      v.out[target] = stored * scale[j];
+      v.others.put(target, stored * scale[j]);
     }
   }
+  v.others.end();
   add_words_of_vectors(sums, bound, first_vector, count, groups, box);
   send_if_last(box, threadIdx.x, kThreads);
 }

@@ -13,10 +13,30 @@
 
 namespace tessera::cuda {
 
+/// Memory of other ranks' devices that this one writes, beside its own: what goes to a place of that goes to
+/// the same place of these. In a kernel's arguments, so that nobody waits for it.
+template <class S>
+struct OtherRanks {
+  static constexpr std::size_t kMost = 15;
+  S* memory[kMost] = {};
+  unsigned count = 0;
+
+#ifdef __CUDACC__
+  __device__ void put(std::uint64_t place, S value) const {
+    for (unsigned r = 0; r < count; ++r) memory[r][place] = value;
+  }
+  /// Behind the last put of a thread: what meets the other ranks after the kernel finds it there.
+  __device__ void end() const {
+    if (count > 0) __threadfence_system();
+  }
+#endif
+};
+
 /// scale may be null: then factors are 1; slots may be null: then out is filled in order.
 template <class S>
 void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                unsigned num_vectors, S* out, cudaStream_t stream = nullptr);
+                unsigned num_vectors, S* out, const OtherRanks<S>& others = {},
+                cudaStream_t stream = nullptr);
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
@@ -39,7 +59,7 @@ struct ChainView {
 /// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
 /// = 0 out, may be null; without slots out is filled in order. chain is of rank_update and step_ranks,
 /// factor of rank_update alone: what link is multiplied with, in device memory; null: 1; below 0: nothing is
-/// done, and no sums are sent.
+/// done, and no sums are sent. `others` is of updates that are no step in one go.
 template <class S>
 struct RankVectors {
   ProductView y;
@@ -51,13 +71,14 @@ struct RankVectors {
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
+  OtherRanks<S> others = {};
   const double* factor = nullptr;
   ChainView chain = {};
 };
 
 /// Vectors of a step of walks, num_vectors numbers a row: from `before` to `walk`; of walk_update these may
-/// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale, slots
-/// and num_out as in RankVectors.
+/// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale, slots,
+/// num_out and others as in RankVectors.
 template <class S>
 struct WalkVectors {
   ProductView y;
@@ -70,6 +91,7 @@ struct WalkVectors {
   S* out = nullptr;
   const VertexId* slots = nullptr;
   std::uint64_t num_out = 0;
+  OtherRanks<S> others = {};
   const double* weights = nullptr;  // with an origin, num_vectors; host memory
 };
 

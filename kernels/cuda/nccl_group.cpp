@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <future>
@@ -22,6 +23,14 @@ using Clock = std::chrono::steady_clock;
 constexpr double kJoinSeconds = 60, kLeaveSeconds = 5;
 /// What an exchange may take of the time that the links' rate promises: they may serve others meanwhile.
 constexpr double kTimesTheRate = 4;
+/// What a rank sends when all meet.
+constexpr std::size_t kMeetingBytes = 16;
+
+/// Who tells NCCL not to go from GPU to GPU means this, too.
+bool peers_are_wanted() {
+  const char* disabled = std::getenv("NCCL_P2P_DISABLE");
+  return disabled == nullptr || std::string(disabled) == "0";
+}
 
 }  // namespace
 
@@ -64,11 +73,12 @@ struct NcclGroup::Joining {
   DeviceStream stream;  // so that this rank's other work need not wait for the others
 };
 
-NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
+NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : rank_(rank), num_ranks_(num_ranks) {
   ncclUniqueId unique;
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
   joining_ = std::make_shared<Joining>(unique, rank, num_ranks);
+  meeting_place_ = allocate_device(kMeetingBytes * static_cast<std::size_t>(num_ranks + 1));
   begin_linking();
   // Calls that return at once (blocking = 0) would start a thread for every exchange. So what may wait for
   // another rank on the host, joining and the first exchange, has a thread of its own that can be left
@@ -115,6 +125,7 @@ void NcclGroup::measure_links() {
 NcclGroup::~NcclGroup() {
   if (joined_.valid()) end_joining();
   if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
+  end_sharing();
   abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
 }
 
@@ -153,6 +164,70 @@ void NcclGroup::check(ncclResult_t result, const char* call) {
 void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
   require(comm_ != nullptr, "the GPUs are not linked yet, or have been given up");
   check(ncclAllGather(mine, all, bytes_each, ncclUint8, comm_, stream), "ncclAllGather");
+}
+
+void NcclGroup::meet(cudaStream_t stream) {
+  char* const all = static_cast<char*>(meeting_place_.get());
+  all_gather(all + kMeetingBytes * static_cast<std::size_t>(num_ranks_), all, kMeetingBytes, stream);
+}
+
+void NcclGroup::meet_and_wait() {
+  meet(nullptr);
+  wait_for_default_stream();
+}
+
+void NcclGroup::wait_for_default_stream() {
+  DeviceEvent done(cudaEventDisableTiming);
+  done.record(nullptr);
+  wait(nullptr, done.get(), 0);
+}
+
+template <class T>
+std::vector<T> NcclGroup::gathered(const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(num_ranks_));
+  const Buffer<T> sent = on_device(std::span<const T>(&mine, 1));
+  Buffer<T> arrived = device_buffer<T>(all.size());
+  all_gather(sent.data(), arrived.data(), sizeof(T), nullptr);
+  wait_for_default_stream();
+  TESSERA_CUDA_CALL(cudaMemcpy(all.data(), arrived.data(), arrived.size_bytes(), cudaMemcpyDeviceToHost));
+  return all;
+}
+
+std::shared_ptr<PeerMemory> NcclGroup::share_memory(std::uint64_t num_bytes) {
+  if (!can_share_ || num_bytes == 0) return nullptr;
+  auto memory = std::make_shared<PeerMemory>(num_bytes);
+  shared_.push_back({memory->own(), memory});
+  if (reaches_all(*memory)) return memory;
+  can_share_ = false;
+  memory = nullptr;
+  meet_and_wait();  // nobody has a way to it any more
+  shared_.pop_back();
+  return nullptr;
+}
+
+bool NcclGroup::reaches_all(PeerMemory& memory) {
+  Sharing mine;
+  if (peers_are_wanted()) mine.offer = memory.offer();
+  while (shared_[mine.first_in_use].user.expired()) ++mine.first_in_use;  // `memory` itself is in use
+  std::vector<MemoryOffer> offers;
+  std::uint64_t first_in_use = mine.first_in_use;  // by any rank
+  for (const Sharing& its : gathered(mine)) {
+    offers.push_back(its.offer);
+    first_in_use = std::min(first_in_use, its.first_in_use);
+  }
+  for (std::uint64_t i = 0; i < first_in_use; ++i) shared_[i].own = nullptr;
+  const int opened = memory.open(offers, rank_);
+  const std::vector<int> all_opened = gathered(opened);
+  return std::ranges::all_of(all_opened, [](int one) { return one != 0; });
+}
+
+void NcclGroup::end_sharing() {
+  if (shared_.empty() || comm_ == nullptr || std::uncaught_exceptions() > 0) return;
+  try {
+    meet_and_wait();  // nobody has a way to this rank's memory any more
+  } catch (const std::exception&) {
+    abandon_device_memory();
+  }
 }
 
 bool NcclGroup::has_passed(cudaEvent_t event) {

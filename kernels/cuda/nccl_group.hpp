@@ -8,6 +8,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "kernels/cuda/peer_memory.hpp"
 
 namespace tessera::cuda {
 
@@ -35,6 +38,14 @@ class NcclGroup {
 
   /// all[r * bytes_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
+  /// What comes after this on `stream` comes after what came before it on every rank's.
+  void meet(cudaStream_t stream);
+  /// Returns when what every rank's default stream had to do before is done.
+  void meet_and_wait();
+  /// Memory that all ranks write, so many bytes on each, uninitialised; null where they cannot: on several
+  /// machines, or where GPUs do not reach each other. Waits for the others, and for the default stream.
+  /// Throws NoRoomError. Collective.
+  std::shared_ptr<PeerMemory> share_memory(std::uint64_t num_bytes);
   /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when it has not in the
   /// time that a rank has from `begun` on (null: from now on): kAnswerSeconds, and several times what
   /// `bytes` to receive take by the links' rate. Then a rank is gone or has stopped.
@@ -42,8 +53,24 @@ class NcclGroup {
 
  private:
   struct Joining;
+  /// Memory that other ranks may have a way to, though what it was for may be gone here.
+  struct Shared {
+    std::shared_ptr<void> own;
+    std::weak_ptr<PeerMemory> user;
+  };
+  /// What a rank says when memory is to be shared.
+  struct Sharing {
+    MemoryOffer offer;
+    std::uint64_t first_in_use = 0;  ///< of shared_
+  };
   void measure_links();
   void end_joining();
+  void wait_for_default_stream();
+  /// `mine` of all ranks.
+  template <class T>
+  std::vector<T> gathered(const T& mine);
+  bool reaches_all(PeerMemory& memory);
+  void end_sharing();
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time
   [[noreturn]] void fail(const std::string& message);
@@ -52,6 +79,10 @@ class NcclGroup {
   std::shared_ptr<Joining> joining_;  ///< null once that has ended
   std::future<std::pair<ncclResult_t, ncclComm_t>> joined_;
   ncclComm_t comm_ = nullptr;
+  int rank_, num_ranks_;
+  std::shared_ptr<void> meeting_place_;  ///< what ranks send when they meet, which nobody reads
+  std::vector<Shared> shared_;           ///< so far, in an order that is the same on every rank
+  bool can_share_ = true;                ///< as far as has been tried
   bool ends_with_process_ = false;
   double seconds_per_byte_ = 0;  ///< received in an exchange of all ranks
 };

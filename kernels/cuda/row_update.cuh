@@ -14,13 +14,16 @@ __device__ inline S new_rank(const RankUpdate& update, const RankVectors<S>& v, 
   return static_cast<S>(value + update.constant);
 }
 
-/// Row i gets its new score, what reads it next its input at `place`, and `sums` its part.
+/// Row i gets its new score, what reads it next its input at `place`, and `sums` its part. Gives that input;
+/// other ranks do not get it here.
 template <bool kSquares, class S>
-__device__ inline void put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
+__device__ inline S put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
                                 S old, S scale, VertexId place, ThreadSums& sums) {
   sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old), scale, v.are_masses);
   v.score[i] = stored;
-  if (i < v.num_out) v.out[place] = v.are_masses ? stored : stored * scale;
+  const S input = v.are_masses ? stored : stored * scale;
+  if (i < v.num_out) v.out[place] = input;
+  return input;
 }
 
 }  // namespace tessera::cuda

@@ -89,6 +89,7 @@ void time_product_and_exchange(SpmvOperator<float>& op, const Buffer<float>& sca
         },
         finish);
   };
+  op.replicate(score, &scale_factors, x);
   finish();
   line["product_ms"] = time(false, true);
   line["exchange_ms"] = time(true, false);

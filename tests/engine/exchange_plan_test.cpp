@@ -36,6 +36,11 @@ TEST_P(ExchangePlanTest, EveryValueGoesToItsSlotAndLeftoversBehindX) {
                                       : static_cast<VertexId>(columns.num_slots);
         EXPECT_EQ(plan.slots[r * plan.count + i], expected);
       }
+    for (int r = 0; r < plan.num_ranks; ++r) {
+      const ExchangePlan its = plan_exchange(distribution, columns, r);
+      for (std::uint64_t i = 0; i < its.num_mine; ++i)
+        EXPECT_EQ(its.place_in_x(i), columns.slot_of_column[distribution.of_rank(r)[i]]);
+    }
   }
 }
 
@@ -52,6 +57,8 @@ std::vector<VertexId> arrived(const Inputs& inputs, std::span<const double> chun
       const std::uint64_t begin = plan.begin_of(c), length = plan.chunk_ends[c] - begin;
       for (std::uint64_t i = 0; i < length; ++i) x.at(begin * num_ranks + r * length + i) = sent[begin + i];
     }
+    for (std::uint64_t i = 0; i < plan.num_mine; ++i)
+      EXPECT_EQ(x.at(plan.place_in_x(i)), inputs.distribution.of_rank(r)[i]);
   }
   return x;
 }

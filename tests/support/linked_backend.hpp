@@ -39,17 +39,20 @@ class LinkedExchange : public Exchange<S> {
     backend_.clear(mine_);
     return {&mine_, plan_.positions.empty() ? nullptr : &positions_, plan_.num_mine};
   }
-  /// As late as can be: x holds no numbers until someone waits for it.
-  void start(Buffer<S>& x, unsigned num_vectors) override {
+  /// As late as can be: x holds no numbers until someone waits for it. Nor does the last one any more.
+  Buffer<S> start(unsigned num_vectors) override {
     require(has_awaited_, "links are awaited before values go");
     finish();
-    std::fill(x.begin(), x.end(), std::numeric_limits<S>::quiet_NaN());
-    under_way_ = &x;
+    last_x_ = std::move(x_);
+    x_ = backend_.template allocate<S>(plan_.x_size * num_vectors);
+    for (Buffer<S>* x : {&last_x_, &x_}) std::fill(x->begin(), x->end(), std::numeric_limits<S>::quiet_NaN());
+    is_under_way_ = true;
     num_vectors_ = num_vectors;
+    return unowned(x_);
   }
   void finish() override {
-    if (under_way_ == nullptr) return;
-    Buffer<S>& x = *std::exchange(under_way_, nullptr);
+    if (!std::exchange(is_under_way_, false)) return;
+    Buffer<S>& x = x_;
     Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors_);
     const auto ranks = static_cast<std::size_t>(plan_.num_ranks);
     for (std::size_t c = 0; c < plan_.chunk_ends.size(); ++c) {
@@ -83,8 +86,8 @@ class LinkedExchange : public Exchange<S> {
   ExchangePlan plan_;
   const bool& has_awaited_;
   Buffer<VertexId> positions_, slots_;
-  Buffer<S> mine_;
-  Buffer<S>* under_way_ = nullptr;
+  Buffer<S> mine_, last_x_, x_;
+  bool is_under_way_ = false;
   unsigned num_vectors_ = 1;
   double count_ = 0;
 };

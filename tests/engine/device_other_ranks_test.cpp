@@ -1,0 +1,106 @@
+// Inputs that a device writes to the memory of other ranks beside its own: they lie there as they do here,
+// and nothing else is touched. That is memory of the same device here. Skips, visibly, where none answers.
+#include "tests/support/device_case.hpp"
+
+namespace tessera::test {
+namespace {
+
+template <class S>
+class DeviceOtherRanks : public DeviceBackend<S> {
+ protected:
+  static constexpr S kUntouched = -7;
+
+  /// put(target): leaves inputs of `num_inputs` rows at `slots` (in order where there are none) of a vector
+  /// of `size` numbers.
+  template <class Put>
+  void expect_the_same_everywhere(std::uint64_t size, std::uint64_t num_inputs,
+                                  const std::vector<VertexId>& slots, const Put& put) {
+    const std::vector<S> before(size, kUntouched);
+    Buffer<S> own = this->put(*this->device_, before), first = this->put(*this->device_, before),
+              second = this->put(*this->device_, before);
+    const Buffer<VertexId> places = this->put(*this->device_, slots);
+    S* const others[] = {first.data(), second.data()};
+    put(InputTarget<S>{&own, slots.empty() ? nullptr : &places, num_inputs, others});
+    const std::vector<S> written = this->get(*this->device_, own);
+    EXPECT_EQ(this->get(*this->device_, first), written);
+    EXPECT_EQ(this->get(*this->device_, second), written);
+    EXPECT_NE(written, before);
+  }
+};
+TYPED_TEST_SUITE(DeviceOtherRanks, Precisions);
+
+std::vector<VertexId> spread(std::uint64_t n) {
+  std::vector<VertexId> slots(n);
+  for (std::uint64_t i = 0; i < n; ++i) slots[i] = static_cast<VertexId>(2 * (n - 1 - i) + 1);
+  return slots;
+}
+
+TYPED_TEST(DeviceOtherRanks, GetWhatIsPut) {
+  const std::uint64_t n = 1000;
+  for (const unsigned k : {1u, 5u}) {
+    const Buffer<TypeParam> values = this->put(*this->device_, random_values<TypeParam>(n * k, 1));
+    for (const auto& slots : {std::vector<VertexId>(), spread(n)})
+      this->expect_the_same_everywhere(2 * n * k, n, slots, [&](const InputTarget<TypeParam>& target) {
+        this->device_->put_inputs(values, nullptr, k, target);
+      });
+  }
+}
+
+TYPED_TEST(DeviceOtherRanks, GetTheInputsOfRanks) {
+  using S = TypeParam;
+  for (const std::uint64_t n : {300u, 100003u}) {  // a row a thread, and several
+    const auto y = this->put(*this->device_, random_values<double>(n, 1));
+    const auto scale = this->put(*this->device_, random_values<S>(n, 2));
+    for (const auto& slots : {std::vector<VertexId>(), spread(n)})
+      this->expect_the_same_everywhere(2 * n, n - n / 5, slots, [&](const InputTarget<S>& target) {
+        auto score = this->put(*this->device_, random_values<S>(n, 3));
+        (void)this->device_
+            ->rank_update({0.85, 0, 0.1}, y, {}, {}, scale, ExactScale(4.0), false, score, target)
+            .take();
+      });
+  }
+}
+
+TYPED_TEST(DeviceOtherRanks, GetTheInputsOfWalks) {
+  using S = TypeParam;
+  const std::uint64_t n = 5000;
+  for (const unsigned k : {1u, 3u, 40u}) {
+    const auto y = this->put(*this->device_, random_values<double>(n * k, 1));
+    const auto scale = this->put(*this->device_, random_values<S>(n, 2));
+    const auto rows = this->put(*this->device_, std::vector<VertexId>(k, 17));
+    this->expect_the_same_everywhere(2 * n * k, n - n / 5, spread(n), [&](const InputTarget<S>& target) {
+      auto walk = this->put(*this->device_, random_values<S>(n * k, 3));
+      (void)this->device_
+          ->walk_update({0.9, 0.1, rows, scale, ExactScale(4.0), false, {}}, y, {}, walk, target)
+          .take();
+    });
+  }
+}
+
+TYPED_TEST(DeviceOtherRanks, GetTheInputsOfProductsThatEndInUpdates) {
+  using S = TypeParam;
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t row = 0; row < 3000; ++row) lengths.push_back(row % 7 == 3 ? 0 : row * row % 11);
+  lengths.insert(lengths.end(), 500, 0);  // rows without messages
+  const RandomMatrix a = matrix_of_row_lengths(lengths, 5000);
+  const std::uint64_t n = a.num_rows;
+  const ColumnOrder columns = order_columns_by_length(a.column_lengths(), 512, 12, Remainder::narrow);
+  const auto x = this->put(*this->device_, random_x<S>(columns, 1));
+  for (const std::uint32_t bin_messages : {300u, 20000u}) {
+    const auto matrix = pack(*this->device_, a, KernelKind::tile_messages, columns, {}, bin_messages);
+    ASSERT_TRUE(matrix->prepare_to_end_with_updates());
+    for (const auto& slots : {std::vector<VertexId>(), spread(n)})
+      for (const bool squares : {false, true})
+        this->expect_the_same_everywhere(2 * n, n - 100, slots, [&](const InputTarget<S>& target) {
+          auto score = this->put(*this->device_, random_values<S>(n, 3));
+          matrix->begin_for_update(x);
+          (void)this->device_
+              ->end_with_update(*matrix, {.link = 0.011, .constant = 0.05}, {}, ExactScale(64.0), squares,
+                                score, target)
+              .take();
+        });
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -160,7 +160,7 @@ void SpmvOperator<S>::gather_through_host(std::uint64_t num_sent, Buffer<S>& all
 
 template <class S>
 const char* SpmvOperator<S>::exchange_kind() const {
-  return comm_->size() == 1 ? "none" : exchange_ == nullptr ? "host" : "device";
+  return comm_->size() == 1 ? "none" : exchange_ == nullptr ? "host" : exchange_->kind();
 }
 
 template <class S>

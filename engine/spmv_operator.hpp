@@ -77,7 +77,8 @@ class SpmvOperator {
     return adds_fours(num_vectors) ? 2 : product_roundings_;
   }
   const OperatorStats& stats() const { return stats_; }
-  /// How inputs go from rank to rank: "none" (one rank), "device" or "host"; and the seconds it took so far.
+  /// How inputs go from rank to rank: "none" (one rank), "host", or as Exchange::kind() says of the last; and
+  /// the seconds it took so far (Exchange::seconds()).
   const char* exchange_kind() const;
   double exchange_seconds() const;
   std::uint64_t num_rows() const { return rows_->vertices.size(); }  ///< of the whole matrix
@@ -107,9 +108,10 @@ class SpmvOperator {
   // The same in parts, for loops that let a device work ahead. replicate() is: fill input_target(), send().
   // apply() is: start(), wait_for_inputs().
 
-  /// Where this rank's inputs go, to be sent or, on one rank, into x.
+  /// Where this rank's inputs go, to be sent once or, on one rank, into x. Collective.
   InputTarget<S> input_target(Buffer<S>& x, unsigned num_vectors = 1);
-  void send(Buffer<S>& x, unsigned num_vectors = 1);  ///< collective
+  /// From device to device x becomes the exchange's. Collective.
+  void send(Buffer<S>& x, unsigned num_vectors = 1);
   /// May return before y is there; later work of the backend finds it. Before the host waits for such work,
   /// it must wait_for_inputs(), which finds out when a rank is gone.
   void start(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors = 1);

@@ -9,14 +9,14 @@
 
 namespace tessera {
 
-/// Every rank sends `count` values; what it has no input for is left over. They travel in chunks, so that a
-/// product can begin with what is there: chunk c holds the positions [chunk_ends[c - 1], chunk_ends[c]) of
-/// every rank, rank after rank. Either they arrive where products read them (`slots` is empty: what arrives
-/// is x), or each arrived value is moved to a slot of x.
+/// Every rank sends `count` values; what it has no input for is left over. Where they are gathered they
+/// travel in chunks, so that a product can begin with what is there: chunk c holds the positions
+/// [chunk_ends[c - 1], chunk_ends[c]) of every rank, rank after rank. Either they arrive where products read
+/// them (`slots` is empty: what arrives is x), or each arrived value is moved to a slot of x.
 struct ExchangePlan {
   int rank = 0, num_ranks = 1;
   std::uint64_t count = 0;
-  std::uint64_t x_size = 0;               ///< numbers of x, of one vector
+  std::uint64_t x_size = 0;               ///< numbers of x, of one vector; whoever makes x says so
   std::uint64_t num_mine = 0;             ///< inputs of this rank that are sent, the first in local order
   std::vector<std::uint64_t> chunk_ends;  ///< ascending, the last is `count`
   std::vector<std::uint64_t>
@@ -26,7 +26,7 @@ struct ExchangePlan {
 
   std::uint64_t begin_of(std::size_t chunk) const { return chunk == 0 ? 0 : chunk_ends[chunk - 1]; }
   std::uint64_t num_received() const { return count * static_cast<std::uint64_t>(num_ranks); }
-  /// Where in x this rank's input i lies, on every rank.
+  /// Where in x this rank's input i lies, on every rank; while positions and slots are there.
   std::uint64_t place_in_x(std::uint64_t i) const {
     const std::uint64_t sent = positions.empty() ? i : positions[i],
                         ranks = static_cast<std::uint64_t>(num_ranks);
@@ -40,7 +40,7 @@ struct ExchangePlan {
 
 /// Where the inputs of a product are to be left: local input i at out[slots[i]] for i < count (k numbers
 /// each), in order where slots is null; and at the same places of `others`, memory of other ranks that this
-/// one's device reaches.
+/// one's device reaches. Of an exchange it holds until start().
 template <class S>
 struct InputTarget {
   Buffer<S>* out = nullptr;
@@ -53,7 +53,8 @@ template <class S>
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Where this rank's inputs go before start(). Collective.
+  /// Where this rank's inputs go before start(), which must follow before inputs() of another number of
+  /// vectors. Collective.
   virtual InputTarget<S> inputs(unsigned num_vectors) = 0;
   /// Brings the inputs of all ranks into x, which lies in memory of the exchange's own and stays as it is
   /// until the next start(), or inputs() of another number of vectors. Collective. May return before it is
@@ -63,8 +64,11 @@ class Exchange {
   /// The host waits for the exchange started last. Throws ResourceError when a rank does not answer; until
   /// it has returned, the host must not wait for anything that comes after the exchange.
   virtual void finish() = 0;
-  /// Of all exchanges so far that are over, from the first value sent to the last in place.
+  /// Of all exchanges so far that are over, from the first value gathered to the last in place; where devices
+  /// write to each other's x, of meeting alone.
   virtual double seconds() = 0;
+  /// How values travel: "peers" where devices write to each other's x, else "device".
+  virtual const char* kind() const { return "device"; }
 };
 
 }  // namespace tessera

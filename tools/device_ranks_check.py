@@ -176,7 +176,7 @@ def check_report(ranks):
         "--report", path)
     with open(path, encoding="utf-8") as file:
         found = json.load(file)["exchange"]
-    kind = "device" if BACKEND == "cuda" else "host"
+    kind = "peers" if BACKEND == "cuda" else "host"
     passed = found["kind"] == kind and found["bytes_per_step"] > 0 and found["seconds"] > 0
     check("the report names the exchange", passed, json.dumps(found))
 

@@ -180,8 +180,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   if (shape.packs_on_device && plan.kernel == KernelKind::csr)
     memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work, ranks));
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
-  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x;
-  // What arrives is not x itself then, and lies beside what is sent.
+  // GPUs that write to each other's x have two of each matrix; else there is what is sent, or arrives, too.
+  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x * (shape.is_block ? 1 : shape.num_matrices);
   if (plan.kernel != KernelKind::tile_messages && num_ranks > 1)
     memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * vectors);
   return memory;

@@ -41,7 +41,7 @@ struct DeviceMemoryPlan {
   std::uint64_t matrix_bytes = 0;    ///< packed, with messages
   std::uint64_t packing_bytes = 0;   ///< more while one matrix is packed there, before there are vectors
   std::uint64_t vector_bytes = 0;    ///< of this rank's rows
-  std::uint64_t exchange_bytes = 0;  ///< x, and what arrives from other ranks: the same on every rank
+  std::uint64_t exchange_bytes = 0;  ///< x, and what comes with other ranks: the same on every rank
   std::uint64_t bytes() const {
     return matrix_bytes + exchange_bytes + std::max(packing_bytes, vector_bytes);
   }

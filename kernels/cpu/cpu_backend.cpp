@@ -78,6 +78,7 @@ class CpuBackend : public Backend<S> {
   }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
+    require(target.others.empty(), "ranks on CPUs do not write to each other's memory");
     cpu::put_inputs(vector.data(), scale == nullptr ? nullptr : scale->data(),
                     target.slots == nullptr ? nullptr : target.slots->data(), target.count, num_vectors,
                     target.out->data());

@@ -36,8 +36,8 @@ __device__ void update_rows(const RankUpdate& update, const RankVectors<S>& v, c
 
 template <bool kWeighted, bool kSquares, class S>
 __global__ void __launch_bounds__(kRowBlockThreads, 3)
-    step_kernel(CsrView<S> a, CsrDeal deal, const S* x, RankUpdate update,
-                RankVectors<S> v, ExactScale bound, SumsOutbox box) {
+    step_kernel(CsrView<S> a, CsrDeal deal, const S* x, RankUpdate update, RankVectors<S> v, ExactScale bound,
+                SumsOutbox box) {
   using Rows = BlockOfRows<kWeighted, kFewStaged, S>;
   __shared__ typename Rows::Staged staged;
   __shared__ double row_sums[kMostRows];

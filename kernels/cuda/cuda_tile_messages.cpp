@@ -173,6 +173,7 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
   void deal_tiles() const {
     const HostOutline tiles(matrix_.tiles,
                             tile_costs(sizeof(S), !matrix_.tiles.values.empty(), matrix_.tiles.words.size()));
+    tile_shares_.clear();
     std::uint64_t first = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
       const std::uint64_t end = exchange_ == nullptr ? tiles.num_windows() : exchange_->end_tile(chunk);
@@ -187,9 +188,10 @@ class DeviceTileMessages : public Matrix<S>, public EndsWithUpdates<S> {
   void prepare(const Buffer<S>& x, unsigned num_vectors) const {
     require(x.size() >= matrix_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     const std::uint64_t taken = num_vectors > 1 ? matrix_.num_slots : 0;
-    if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken && !tile_shares_.empty()) return;
+    const bool are_dealt = tile_shares_.size() == num_chunks();
+    if (messages_.size() >= matrix_.num_messages && vector_.size() >= taken && are_dealt) return;
     if (exchange_ != nullptr) exchange_->finish();  // freeing memory waits for the device, as dealing does
-    if (tile_shares_.empty()) deal_tiles();
+    if (!are_dealt) deal_tiles();
     if (messages_.size() < matrix_.num_messages) messages_ = device_buffer<S>(matrix_.num_messages);
     if (vector_.size() < taken) vector_ = device_buffer<S>(taken);
   }

@@ -14,10 +14,11 @@
 namespace tessera::cuda {
 
 /// Memory of other ranks' devices that this one writes, beside its own: what goes to a place of that goes to
-/// the same place of these. In a kernel's arguments, so that nobody waits for it.
+/// the same place of these. In a kernel's arguments, so that nobody waits for it; there __grid_constant__, or
+/// the loop would copy it to each thread's stack.
 template <class S>
 struct OtherRanks {
-  static constexpr std::size_t kMost = 15;
+  static constexpr std::size_t kMost = 15;  // kMostSharingRanks (nccl_group.hpp) without this one
   S* memory[kMost] = {};
   unsigned count = 0;
 
@@ -59,7 +60,7 @@ struct ChainView {
 /// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
 /// = 0 out, may be null; without slots out is filled in order. chain is of rank_update and step_ranks,
 /// factor of rank_update alone: what link is multiplied with, in device memory; null: 1; below 0: nothing is
-/// done, and no sums are sent. `others` is of updates that are no step in one go.
+/// done, and no sums are sent. Of steps in one go `others` is empty.
 template <class S>
 struct RankVectors {
   ProductView y;

@@ -7,7 +7,8 @@ namespace tessera::cuda {
 template <class S>
 class DeviceExchange : public Exchange<S> {
  public:
-  /// Parts in which inputs arrive, once inputs() has been called.
+  // Once inputs() has been called:
+  /// Parts in which inputs arrive.
   virtual std::size_t num_chunks() const = 0;
   /// Tiles below this are complete after the chunk.
   virtual std::uint64_t end_tile(std::size_t chunk) const = 0;

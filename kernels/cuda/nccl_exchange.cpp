@@ -12,6 +12,8 @@ namespace {
 /// What goes over a link at once: single numbers to places far apart would each take as long
 /// (docs/performance.md).
 constexpr std::uint64_t kLinkBytes = 32;
+/// So that the second x begins at a line of the cache, as the first does.
+constexpr std::uint64_t kXAlignment = 64;
 
 Buffer<VertexId> places_in_x(const ExchangePlan& plan) {
   Buffer<VertexId> places(plan.num_mine);
@@ -35,22 +37,27 @@ NcclExchange<S>::NcclExchange(std::shared_ptr<NcclGroup> group, ExchangePlan pla
 }
 
 template <class S>
+bool NcclExchange<S>::fill_links(unsigned num_vectors) const {
+  return slots_.empty() || num_vectors * sizeof(S) >= kLinkBytes;  // without slots they lie in order
+}
+
+template <class S>
 bool NcclExchange<S>::is_written_directly(unsigned num_vectors) const {
-  return shared_ != nullptr && (slots_.empty() || num_vectors * sizeof(S) >= kLinkBytes);
+  return shared_ != nullptr && fill_links(num_vectors);
 }
 
 template <class S>
 S* NcclExchange<S>::next_x(void* memory) const {
-  const std::uint64_t size = round_up<std::uint64_t>(plan_.x_size * num_vectors_, 64);
+  const std::uint64_t size = round_up(plan_.x_size * num_vectors_, kXAlignment);
   return static_cast<S*>(memory) + num_started_ % 2 * size;
 }
 
 template <class S>
 void NcclExchange<S>::make_room(unsigned num_vectors) {
   if (num_vectors == num_vectors_) return;
-  num_vectors_ = num_vectors;
-  const std::uint64_t x_size = round_up<std::uint64_t>(plan_.x_size * num_vectors, 64);
-  if (slots_.empty() || num_vectors * sizeof(S) >= kLinkBytes) {
+  num_vectors_ = 0;  // until there is room
+  const std::uint64_t x_size = round_up(checked_mul(plan_.x_size, num_vectors), kXAlignment);
+  if (fill_links(num_vectors)) {
     const std::uint64_t num_bytes = checked_mul(2 * x_size, sizeof(S));
     if (shared_ == nullptr || shared_->num_bytes() < num_bytes) {
       shared_ = nullptr;
@@ -69,6 +76,7 @@ void NcclExchange<S>::make_room(unsigned num_vectors) {
     TESSERA_CUDA_CALL(cudaMemset(mine_.data(), 0, mine_.size_bytes()));
   }
   clear_x();
+  num_vectors_ = num_vectors;
 }
 
 template <class S>
@@ -109,7 +117,7 @@ Buffer<S> NcclExchange<S>::start(unsigned num_vectors) {
     bytes_ = 0;
     group_->meet(stream_.get());
     for (DeviceEvent& event : placed_) event.record(stream_.get());
-    wait_for(0);
+    wait_for(0);  // products of other forms than tile-messages do not wait themselves
   } else {
     gather(x, num_vectors);
   }

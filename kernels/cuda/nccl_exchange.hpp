@@ -20,6 +20,7 @@ class NcclExchange : public DeviceExchange<S> {
   Buffer<S> start(unsigned num_vectors) override;
   void finish() override;
   double seconds() override;
+  const char* kind() const override { return is_written_directly(num_vectors_) ? "peers" : "device"; }
 
   std::size_t num_chunks() const override { return shared_ != nullptr ? 1 : plan_.chunk_ends.size(); }
   std::uint64_t end_tile(std::size_t chunk) const override {
@@ -29,6 +30,8 @@ class NcclExchange : public DeviceExchange<S> {
   void wait_for(std::size_t chunk) override;
 
  private:
+  /// Whether inputs of so many vectors may go to others one by one.
+  bool fill_links(unsigned num_vectors) const;
   bool is_written_directly(unsigned num_vectors) const;
   void make_room(unsigned num_vectors);
   void clear_x();

@@ -124,8 +124,8 @@ void NcclGroup::measure_links() {
 
 NcclGroup::~NcclGroup() {
   if (joined_.valid()) end_joining();
-  if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
   end_sharing();
+  if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
   abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
 }
 
@@ -171,15 +171,17 @@ void NcclGroup::meet(cudaStream_t stream) {
   all_gather(all + kMeetingBytes * static_cast<std::size_t>(num_ranks_), all, kMeetingBytes, stream);
 }
 
-void NcclGroup::meet_and_wait() {
-  meet(nullptr);
-  wait_for_default_stream();
+template <class Send>
+void NcclGroup::send_and_wait(const Send& send) {
+  DeviceEvent begun(cudaEventDisableTiming), done(cudaEventDisableTiming);
+  begun.record(nullptr);
+  send();
+  done.record(nullptr);
+  wait(begun.get(), done.get(), 0);
 }
 
-void NcclGroup::wait_for_default_stream() {
-  DeviceEvent done(cudaEventDisableTiming);
-  done.record(nullptr);
-  wait(nullptr, done.get(), 0);
+void NcclGroup::meet_and_wait() {
+  send_and_wait([&] { meet(nullptr); });
 }
 
 template <class T>
@@ -187,17 +189,17 @@ std::vector<T> NcclGroup::gathered(const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(num_ranks_));
   const Buffer<T> sent = on_device(std::span<const T>(&mine, 1));
   Buffer<T> arrived = device_buffer<T>(all.size());
-  all_gather(sent.data(), arrived.data(), sizeof(T), nullptr);
-  wait_for_default_stream();
+  send_and_wait([&] { all_gather(sent.data(), arrived.data(), sizeof(T), nullptr); });
   TESSERA_CUDA_CALL(cudaMemcpy(all.data(), arrived.data(), arrived.size_bytes(), cudaMemcpyDeviceToHost));
   return all;
 }
 
 std::shared_ptr<PeerMemory> NcclGroup::share_memory(std::uint64_t num_bytes) {
   if (!can_share_ || num_bytes == 0) return nullptr;
+  if (num_ranks_ > kMostSharingRanks) return nullptr;
   auto memory = std::make_shared<PeerMemory>(num_bytes);
   shared_.push_back({memory->own(), memory});
-  if (reaches_all(*memory)) return memory;
+  if (open_to_all(*memory)) return memory;
   can_share_ = false;
   memory = nullptr;
   meet_and_wait();  // nobody has a way to it any more
@@ -205,7 +207,7 @@ std::shared_ptr<PeerMemory> NcclGroup::share_memory(std::uint64_t num_bytes) {
   return nullptr;
 }
 
-bool NcclGroup::reaches_all(PeerMemory& memory) {
+bool NcclGroup::open_to_all(PeerMemory& memory) {
   Sharing mine;
   if (peers_are_wanted()) mine.offer = memory.offer();
   while (shared_[mine.first_in_use].user.expired()) ++mine.first_in_use;  // `memory` itself is in use
@@ -216,18 +218,20 @@ bool NcclGroup::reaches_all(PeerMemory& memory) {
     first_in_use = std::min(first_in_use, its.first_in_use);
   }
   for (std::uint64_t i = 0; i < first_in_use; ++i) shared_[i].own = nullptr;
-  const int opened = memory.open(offers, rank_);
+  const int opened = memory.open(offers, rank_);  // int: Buffers of bool are none
   const std::vector<int> all_opened = gathered(opened);
   return std::ranges::all_of(all_opened, [](int one) { return one != 0; });
 }
 
 void NcclGroup::end_sharing() {
-  if (shared_.empty() || comm_ == nullptr || std::uncaught_exceptions() > 0) return;
+  if (shared_.empty()) return;
   try {
-    meet_and_wait();  // nobody has a way to this rank's memory any more
+    if (comm_ != nullptr && !ends_with_process_ && std::uncaught_exceptions() == 0) return meet_and_wait();
   } catch (const std::exception&) {
-    abandon_device_memory();
+    // as where ranks do not meet
   }
+  // Others may have a way to it still: it is left to the end of the process.
+  (void)new std::vector<Shared>(std::move(shared_));
 }
 
 bool NcclGroup::has_passed(cudaEvent_t event) {

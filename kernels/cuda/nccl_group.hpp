@@ -14,7 +14,10 @@
 
 namespace tessera::cuda {
 
-/// Blocks, and so multiprocessors, that an exchange takes at most: enough for most of the links' rate, and
+/// Ranks whose memory a kernel reaches.
+inline constexpr int kMostSharingRanks = 16;
+
+/// Blocks, and so multiprocessors, that gathering takes at most: enough for most of the links' rate, and
 /// few enough to leave the others to products meanwhile.
 inline constexpr int kNcclBlocks = 32;
 
@@ -30,8 +33,10 @@ class NcclGroup {
   void await_ranks();
   /// The group's end undoes nothing any more: the process is about to.
   void leave_to_exit() { ends_with_process_ = true; }
-  /// Aborts what is under way, joining, too; what hangs is left behind after a moment, for the process to
-  /// end. So does every error below, before it is thrown: nothing that waits for the device hangs later.
+  /// Without an error, and where memory was shared, meets the others first, which may have a way to this
+  /// rank's. Then aborts what is under way, joining, too; what hangs is left behind after a moment, for the
+  /// process to end. So does every error below, before it is thrown: nothing that waits for the device hangs
+  /// later.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
@@ -43,8 +48,8 @@ class NcclGroup {
   /// Returns when what every rank's default stream had to do before is done.
   void meet_and_wait();
   /// Memory that all ranks write, so many bytes on each, uninitialised; null where they cannot: on several
-  /// machines, or where GPUs do not reach each other. Waits for the others, and for the default stream.
-  /// Throws NoRoomError. Collective.
+  /// machines, where GPUs do not reach each other, or are more than kMostSharingRanks. Waits for the others,
+  /// and for the default stream. Throws NoRoomError. Collective.
   std::shared_ptr<PeerMemory> share_memory(std::uint64_t num_bytes);
   /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when it has not in the
   /// time that a rank has from `begun` on (null: from now on): kAnswerSeconds, and several times what
@@ -65,11 +70,15 @@ class NcclGroup {
   };
   void measure_links();
   void end_joining();
-  void wait_for_default_stream();
+  /// send(): an exchange on the default stream.
+  template <class Send>
+  void send_and_wait(const Send& send);
   /// `mine` of all ranks.
   template <class T>
   std::vector<T> gathered(const T& mine);
-  bool reaches_all(PeerMemory& memory);
+  /// Whether every rank has a way to every other's memory now. Frees what was shared before and is not used
+  /// by any rank any more.
+  bool open_to_all(PeerMemory& memory);
   void end_sharing();
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time

@@ -45,7 +45,7 @@ MemoryOffer PeerMemory::offer() const {
   TESSERA_CUDA_CALL(cudaGetDevice(&offer.device));
   offer.process = this_process();
   offer.address = own_.get();
-  if (own_ != nullptr && works(cudaIpcGetMemHandle(&offer.handle, own_.get())))
+  if (works(cudaIpcGetMemHandle(&offer.handle, own_.get())))
     boot_id().copy(offer.system.data(), offer.system.size() - 1);
   return offer;
 }

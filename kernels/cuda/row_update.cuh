@@ -18,7 +18,7 @@ __device__ inline S new_rank(const RankUpdate& update, const RankVectors<S>& v, 
 /// other ranks do not get it here.
 template <bool kSquares, class S>
 __device__ inline S put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
-                                S old, S scale, VertexId place, ThreadSums& sums) {
+                             S old, S scale, VertexId place, ThreadSums& sums) {
   sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old), scale, v.are_masses);
   v.score[i] = stored;
   const S input = v.are_masses ? stored : stored * scale;

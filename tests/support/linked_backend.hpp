@@ -1,5 +1,6 @@
 // A group of made-up devices: the CPU backend of every rank, "linked" as GPUs are, so that the path from
-// device to device is tested without any. The exchange is that of kernels/cuda/nccl_exchange, in host memory.
+// device to device is tested without any. The exchange is that of kernels/cuda/nccl_exchange where it
+// gathers, in host memory; that devices write to each other's x is not made up here.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -52,7 +53,6 @@ class LinkedExchange : public Exchange<S> {
   }
   void finish() override {
     if (!std::exchange(is_under_way_, false)) return;
-    Buffer<S>& x = x_;
     Buffer<S> all = backend_.template allocate<S>(plan_.num_received() * num_vectors_);
     const auto ranks = static_cast<std::size_t>(plan_.num_ranks);
     for (std::size_t c = 0; c < plan_.chunk_ends.size(); ++c) {
@@ -62,10 +62,10 @@ class LinkedExchange : public Exchange<S> {
                     all.span().subspan(begin * ranks, (end - begin) * ranks), counts);
     }
     if (plan_.slots.empty()) {
-      std::copy(all.begin(), all.end(), x.begin());
+      std::copy(all.begin(), all.end(), x_.begin());
     } else {
-      backend_.clear(x);
-      backend_.put_inputs(all, nullptr, num_vectors_, {&x, &slots_, slots_.size()});
+      backend_.clear(x_);
+      backend_.put_inputs(all, nullptr, num_vectors_, {&x_, &slots_, slots_.size()});
     }
     ++count_;
   }

@@ -3,7 +3,7 @@
 #
 #   tools/device-check-ranks.sh BUILD OUTPUT_FOLDER     writes OUTPUT_FOLDER/ranks-DATE.json
 #
-# In the environment: CHECKS="bits few shared lost repeats starts" (all by default; about 5, 1, 1, 1, 3 and 2 minutes),
+# In the environment: CHECKS="bits few shared lost repeats starts" (all by default; about 7, 1, 1, 1, 3 and 2 minutes),
 # SCALES="24 26" adds step times on R-MAT graphs, RANKS="2 4 8" the numbers of processes (at most one a GPU).
 # A second call adds to the file of the first. Exits with 1 when a check fails, 77 with fewer than 2 GPUs.
 set -euo pipefail

@@ -10,6 +10,7 @@
 
 #include "kernels/backend.hpp"
 #include "kernels/cuda/device_sums.hpp"
+#include "kernels/cuda/peer_memory.hpp"
 
 namespace tessera::cuda {
 
@@ -18,7 +19,7 @@ namespace tessera::cuda {
 /// the loop would copy it to each thread's stack.
 template <class S>
 struct OtherRanks {
-  static constexpr std::size_t kMost = 15;  // kMostSharingRanks (nccl_group.hpp) without this one
+  static constexpr std::size_t kMost = kMostSharingRanks - 1;
   S* memory[kMost] = {};
   unsigned count = 0;
 

@@ -14,9 +14,6 @@
 
 namespace tessera::cuda {
 
-/// Ranks whose memory a kernel reaches.
-inline constexpr int kMostSharingRanks = 16;
-
 /// Blocks, and so multiprocessors, that gathering takes at most: enough for most of the links' rate, and
 /// few enough to leave the others to products meanwhile.
 inline constexpr int kNcclBlocks = 32;

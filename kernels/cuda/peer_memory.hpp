@@ -10,6 +10,9 @@
 
 namespace tessera::cuda {
 
+/// Ranks whose memory a kernel reaches, its own among them.
+inline constexpr int kMostSharingRanks = 16;
+
 /// What a rank says of its memory to the others; plain bytes.
 struct MemoryOffer {
   std::array<char, 40> system = {};  ///< empty: it is not offered

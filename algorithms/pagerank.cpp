@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
+#include "algorithms/rank_steps.hpp"
+#include "algorithms/step_acceleration.hpp"
 #include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"
 
@@ -15,6 +16,24 @@ namespace {
 
 /// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4.
 const ExactScale kScoreScale(4.0);
+/// Sums of accelerated steps have to hold more (below): up to so much, so that no change that counts is below
+/// their last digit. Above, with a damping of 0.9997, steps are plain.
+constexpr double kMostScore = 0x1p20;
+
+/// What no score of accelerated steps exceeds: they are as far from the end as their residual says.
+double most_score(double damping) { return 1 + StepAcceleration::kMostChange / (1 - damping); }
+
+bool may_accelerate(const PageRankOptions& options) {
+  return options.accelerate && options.stop.fixed_iterations == 0 && options.dangling != Dangling::rescale &&
+         most_score(options.damping) <= kMostScore;
+}
+
+/// Of scores, changes and, for that norm, their squares.
+ExactScale scale_of_steps(const PageRankOptions& options) {
+  if (!may_accelerate(options)) return kScoreScale;
+  constexpr double kMostSquare = StepAcceleration::kMostChange * StepAcceleration::kMostChange;
+  return ExactScale(std::max(most_score(options.damping), options.stop.norm == Norm::l2 ? kMostSquare : 0));
+}
 
 void check(const PageRankOptions& options) {
   if (!(options.damping >= 0 && options.damping < 1))
@@ -66,51 +85,22 @@ constexpr int update_roundings(Precision precision, bool has_jump_vector) {
   return has_jump_vector ? 2 : 1;
 }
 
-double error_bound_of(const PageRankOptions& options, double last_change, int product_roundings,
-                      Precision precision) {
+/// went_further: then scores are those that the last step began with, whose bound is that of what the step
+/// itself would have ended at, without the first factor.
+double error_bound_of(const PageRankOptions& options, double last_change, bool went_further,
+                      int product_roundings, Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
-  return bound_of_error(options.damping, last_change,
+  return bound_of_error(options.damping, went_further ? last_change / options.damping : last_change,
                         update_roundings(precision, !options.personalization.empty()), product_roundings,
                         precision);
 }
 
-/// This rank's rows without any link. Where the surfer starts and jumps anywhere alike they share one score,
-/// which is kept once; else there are none here, and they go through the steps as all others.
+/// Of this rank's rows without any link, those that UnconnectedRows stands for.
 template <class S>
-class UnconnectedRows {
- public:
-  UnconnectedRows(const SpmvOperator<S>& op, const PageRankOptions& options)
-      : count_(options.start.empty() && options.personalization.empty()
-                   ? op.num_local_rows() - op.num_connected_rows()
-                   : 0),
-        score_(static_cast<S>(1.0 / static_cast<double>(op.num_rows()))) {}
-
-  std::uint64_t count() const { return count_; }
-  S score() const { return score_; }
-
-  /// What the device does for its rows: steps, and adds to the step's sums.
-  void step(const RankUpdate& update, bool squares, VectorSums& sums) {
-    if (count_ == 0) return;
-    const S stored = static_cast<S>(update.constant);
-    const double change = std::abs(static_cast<double>(stored) - static_cast<double>(score_));
-    add(change, sums.change_l1);
-    if (squares) add(change * change, sums.change_squares);
-    sums.change_max = std::max(sums.change_max, change);
-    add(static_cast<double>(stored), sums.total);
-    add(static_cast<double>(stored), sums.dangling);
-    score_ = stored;
-  }
-
- private:
-  template <int kFolds>
-  void add(double term, FoldedSum<kFolds>& sum) const {
-    FoldedSum<kFolds> terms;
-    kScoreScale.add(term, terms);
-    sum += terms *= count_;
-  }
-  std::uint64_t count_;
-  S score_;
-};
+std::uint64_t num_alike_rows(const SpmvOperator<S>& op, const PageRankOptions& options) {
+  const bool are_alike = options.start.empty() && options.personalization.empty();
+  return are_alike ? op.num_local_rows() - op.num_connected_rows() : 0;
+}
 
 template <class S>
 struct Start {
@@ -133,125 +123,50 @@ Start<S> start_of(const SpmvOperator<S>& op, std::span<const double> out_weights
   return {op.local_constant(score, num_stepped_rows), masses_of_even_start(score, out_weights)};
 }
 
-/// Products and updates in turn, joined where the device can.
-template <class S>
-class RankSteps {
- public:
-  RankSteps(SpmvOperator<S>& op, const PageRankOptions& options, const RankRule& rule, const Buffer<S>& scale,
-            const Buffer<S>& jump, Buffer<S> score)
-      : op_(op),
-        ahead_(op.works_ahead()),
-        squares_(options.stop.norm == Norm::l2),
-        scale_(scale),
-        jump_(jump),
-        score_(std::move(score)),
-        x_(op.make_x()) {
-    joined_ = jump.empty() && op.prepare_to_end_with_updates();
-    if (!joined_ && op.chains_updates())
-      chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
-                op.backend().template allocate<S>(score_.size())};
-    in_one_go_ = chained() && op.steps_ranks();
-    if (in_one_go_)
-      next_x_ = op.make_x();
-    else if (!joined_)
-      y_ = op.make_y();
-    op.replicate(score_, &scale, x_);
-    multiply();
-  }
-
-  /// Starts the next step and gives its sums. A device goes on at once: with the next product, which needs
-  /// nothing that the host decides, or, in a chain, with the whole next step, whose update it has worked out
-  /// itself (`update` is for the first step then). What was started last is in vain.
-  PendingSums start(const RankUpdate& update) {
-    if (!chained()) {
-      PendingSums sums = step(update);
-      if (ahead_) start_product();
-      return sums;
-    }
-    if (!after_) {
-      op_.backend().upload(&update, chain_.next.data(), sizeof update);
-      after_ = step_of_chain();
-    }
-    PendingSums sums = *std::move(after_);
-    after_ = step_of_chain();
-    return sums;
-  }
-  /// Once the sums are there, and another step will follow.
-  void go_on() {
-    if (!ahead_) start_product();
-  }
-  /// The scores of the step that start() gave last. No exchange is under way then; what a chain does in vain
-  /// only reads them.
-  const Buffer<S>& finish() {
-    op_.wait_for_inputs();
-    return chained() ? chain_.before : score_;
-  }
-
- private:
-  bool chained() const { return !chain_.next.empty(); }
-  void multiply() {
-    if (joined_)
-      op_.begin_for_update(x_);
-    else if (!in_one_go_)
-      op_.start(x_, y_);
-  }
-  /// Once the inputs of this rank are where they are sent from, as step() leaves them.
-  void start_product() {
-    op_.send(x_);
-    multiply();
-  }
-  /// The step of the scores, by the product that was started last; leaves the inputs of the next.
-  PendingSums step(const RankUpdate& update) {
-    op_.wait_for_inputs();
-    if (joined_)
-      return op_.end_with_update({.link = update.link, .constant = update.constant}, scale_, kScoreScale,
-                                 squares_, score_, op_.input_target(x_));
-    if (in_one_go_) {
-      x_.swap(next_x_);
-      return op_.step_ranks(update, next_x_, jump_, scale_, kScoreScale, squares_, score_, x_, &chain_);
-    }
-    return op_.backend().rank_update(update, y_, op_.row_places(), jump_, scale_, kScoreScale, squares_,
-                                     score_, op_.input_target(x_), chained() ? &chain_ : nullptr);
-  }
-  PendingSums step_of_chain() {
-    PendingSums sums = step({});
-    start_product();
-    return sums;
-  }
-
-  SpmvOperator<S>& op_;
-  const bool ahead_, squares_;
-  const Buffer<S>&scale_, &jump_;
-  Buffer<S> score_;
-  Buffer<S> x_, next_x_;
-  Buffer<double> y_;
-  bool joined_ = false;               // products end in updates
-  bool in_one_go_ = false;            // steps of a chain
-  RankChain<S> chain_;                // empty: the host says what each step does
-  std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
+/// Where steps ended.
+struct LastStep {
+  double sum = 0;     ///< of the scores that are the result
+  double weight = 1;  ///< of the step
 };
 
-/// Steps from scores of these masses until they end; the sum of the last.
+/// Steps from scores of these masses until they end.
 template <class S>
-double iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule, ScoreMasses masses,
-               const PageRankOptions& options, Communicator& comm, IterationReport& report) {
+LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule,
+                 ScoreMasses masses, const ExactScale& scale, const PageRankOptions& options,
+                 Communicator& comm, IterationReport& report) {
   // Rescaled steps are no contraction by the damping.
   const double contraction = options.dangling == Dangling::rescale ? 0 : options.damping;
   StopTest stop(options.stop, precision_of<S>(), contraction);
-  double sum = 0;
-  for (bool done = false; !done;) {
-    const RankUpdate update = rule.update_after(masses);
-    VectorSums sums = steps.start(update).take().front();
-    unconnected.step(update, options.stop.norm == Norm::l2, sums);
+  StepAcceleration acceleration(contraction, unit_roundoff(precision_of<S>()));
+  RankStepRequest request;
+  double next_weight = 1, sum = masses.linked + masses.dangling;
+  for (;;) {
+    request = {rule.update_after(masses), next_weight, acceleration.is_on()};
+    // Before the sums of this step are looked at: then a device starts the next product.
+    next_weight = acceleration.weight();
+    VectorSums sums = steps.start(request).take().front();
+    unconnected.step(request, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, comm);
-    masses = masses_of(sums.total, sums.dangling, kScoreScale);
-    sum = kScoreScale.value(sums.total);
-    done = stop.done(change_of(options.stop.norm, sums, kScoreScale), report);
+    masses = masses_of(sums.total, sums.dangling, scale);
+    const double sum_before = std::exchange(sum, scale.value(sums.total));
+    const StepChange change = change_of(options.stop.norm, sums, scale);
+    bool done = stop.done(change, report);
+    if (may_accelerate(options)) acceleration.take(change.l1);
     if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
       report.interrupted = !done;
       done = true;
     }
-    if (!done) steps.go_on();
+    if (done) return {request.weight == 1 ? sum : sum_before, request.weight};
+    steps.go_on();
+  }
+}
+
+/// Accelerated steps leave scores near 0 a little below: 0 is nearer to what they come to. Gives the sum.
+double without_negatives(std::vector<double>& scores, double sum) {
+  for (double& score : scores) {
+    if (!(score < 0)) continue;
+    sum -= score;
+    score = 0;
   }
   return sum;
 }
@@ -270,18 +185,22 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   std::vector<double> jump_to;
   if (!options.personalization.empty()) jump_to = normalized(options.personalization, n, "personalization");
   const Buffer<S> jump = jump_to.empty() ? Buffer<S>() : op.to_local(jump_to);
-  UnconnectedRows<S> unconnected(op, options);
+  const ExactScale bound = scale_of_steps(options);
+  UnconnectedRows<S> unconnected(num_alike_rows(op, options), static_cast<S>(1.0 / static_cast<double>(n)),
+                                 bound);
   Start<S> start = start_of(op, out_weights, jump_to, options, op.num_local_rows() - unconnected.count());
   const RankRule rule{.damping = options.damping,
                       .dangling = options.dangling,
                       .jumps_anywhere = options.personalization.empty(),
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
-  RankSteps<S> steps(op, options, rule, scale, jump, std::move(start.score));
-  result.sum = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
-  result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score());
-  result.error_bound =
-      error_bound_of(options, result.report.residual_l1, op.product_roundings(), precision_of<S>());
+  RankSteps<S> steps(op, rule, bound, options.stop.norm == Norm::l2, scale, jump, std::move(start.score));
+  const LastStep last =
+      iterate(steps, unconnected, rule, start.masses, bound, options, op.comm(), result.report);
+  result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));
+  result.sum = without_negatives(result.scores, last.sum);
+  result.error_bound = error_bound_of(options, result.report.residual_l1, last.weight != 1,
+                                      op.product_roundings(), precision_of<S>());
   return result;
 }
 

@@ -15,15 +15,21 @@ struct PageRankOptions {
   Dangling dangling = Dangling::uniform;
   std::vector<double> personalization;  ///< empty = uniform; else one number >= 0 a vertex, sum > 0
   std::vector<double> start;  ///< empty = personalization; else one number >= 0 a vertex, scaled to sum 1
+  /// Only for undirected graphs, each of whose edges has its reverse of the same weight: fewer steps where
+  /// scores settle slowly (algorithms/step_acceleration.hpp), to the same tolerance. fixed_iterations,
+  /// `rescale`, and steps of a damping above 0.9997 are plain.
+  bool accelerate = false;
   IterationObserver observer;
 };
 
 struct PageRankResult {
   std::vector<double> scores;  ///< original order, all vertices, on every rank
   IterationReport report;
-  double error_bound = 0;  ///< (damping * last change in L1 + rounding) / (1 - damping): bounds the true L1
-                           ///< error (not for `rescale`, where it is NaN)
-  double sum = 0;          ///< of the scores
+  /// (damping * last change in L1 + rounding) / (1 - damping): bounds the true L1 error (not for `rescale`,
+  /// where it is NaN). Where the last step was accelerated, scores are those that it began with (but none
+  /// below 0), and the first damping is missing.
+  double error_bound = 0;
+  double sum = 0;  ///< of the scores
 };
 
 /// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights (0

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/step_acceleration.hpp"
 #include "algorithms/vertex_values.hpp"
-#include "algorithms/walk_acceleration.hpp"
 #include "engine/score_order.hpp"
 #include "kernels/base/error.hpp"
 
@@ -19,7 +19,7 @@ bool may_accelerate(const RwrOptions& options) {
 
 /// Of changes and, for that norm, their squares: plain ones are at most 2.
 ExactScale scale_of_changes(const RwrOptions& options) {
-  const double most = may_accelerate(options) ? WalkAcceleration::kMostChange : 2;
+  const double most = may_accelerate(options) ? StepAcceleration::kMostChange : 2;
   return ExactScale(options.stop.norm == Norm::l2 ? most * most : most);
 }
 
@@ -42,7 +42,7 @@ class WalkBlock {
         results_(results) {
     for (std::size_t q = 0; q < queries.size(); ++q) {
       walks_.push_back({q, StopTest(options.stop, precision_of<S>(), options.continue_probability),
-                        WalkAcceleration(options.continue_probability, unit_roundoff(precision_of<S>()))});
+                        StepAcceleration(options.continue_probability, unit_roundoff(precision_of<S>()))});
       restart_rows_.push_back(op.local_index(queries[q]));
     }
     const auto is_unconnected = [&](VertexId row) {
@@ -76,7 +76,7 @@ class WalkBlock {
   struct Walk {
     std::size_t query;
     StopTest stop;
-    WalkAcceleration acceleration;
+    StepAcceleration acceleration;
     double weight = 1, next_weight = 1;  // of the step that was made last, and of the one under way
   };
 

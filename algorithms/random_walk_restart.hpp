@@ -18,7 +18,7 @@ struct RwrOptions {
   StopRule stop{.max_iterations = 200};  ///< 0.9^k is below the default tolerance at k = 138
   /// Queries at a time, at most (kMostWalks): fewer where products are faster so.
   unsigned batch_size = 32;
-  /// Fewer steps where walks forget slowly where they began (algorithms/walk_acceleration.hpp), to the same
+  /// Fewer steps where walks forget slowly where they began (algorithms/step_acceleration.hpp), to the same
   /// tolerance: mostly half as many or fewer on networks and the web. fixed_iterations are plain.
   bool accelerate = true;
   /// Of each query the best so many scores alone, which saves a vector of all a query, and the time to fill

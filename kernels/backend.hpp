@@ -142,6 +142,21 @@ struct EndingUpdate {
   VertexId restart_row = kNoVertex;
 };
 
+/// With it scores go `weight` times as far as a step from where `scores` says (kernels/extrapolation.hpp);
+/// changes are those of the step itself. It gets what scores were before (buffers may be swapped).
+template <class S>
+struct RankOrigin {
+  Buffer<S>& scores;
+  double weight = 1;
+
+  /// Throws InternalError.
+  void require_beside(const Buffer<S>& score, const RankChain<S>* chain) const {
+    require(
+        chain == nullptr && scores.size() == score.size() && (score.empty() || scores.data() != score.data()),
+        "scores that are no chain's, and another vector of their size");
+  }
+};
+
 /// Vectors of an update with weights, at most.
 inline constexpr unsigned kMostFurtherVectors = 64;
 
@@ -240,11 +255,12 @@ class Backend {
   /// put_inputs.
   /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
   /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
-  /// the next update may start before these sums are taken, but not the one after it.
+  /// the next update may start before these sums are taken, but not the one after it. Updates of a chain have
+  /// no origin.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                                  RankChain<S>* chain = nullptr) = 0;
+                                  RankChain<S>* chain = nullptr, const RankOrigin<S>* origin = nullptr) = 0;
   /// y = A x and rank_update() in one go, by a matrix that steps_ranks(); of the same bits. x is read only,
   /// so the next inputs go elsewhere.
   virtual PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,

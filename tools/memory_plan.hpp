@@ -17,7 +17,7 @@ struct MemoryShape {
   unsigned num_vectors = 1;       ///< that are solved for at once
   unsigned batch = 1;             ///< as many of these go through a matrix together that gains from it
   std::uint64_t num_results = 1;  ///< vectors of all scores, or as much, kept until they are written
-  bool accelerates = false;       ///< walks: where each step began is kept
+  bool accelerates = false;       ///< where each step began is kept, too
   bool packs_on_device = false;   ///< chosen: tile-messages and CSR are packed there
 };
 

@@ -60,14 +60,17 @@ void add_changes(const ExactScale& bound, bool squares, double* changes, std::ui
   add_terms(bound, changes, count, sums.change_l1);
 }
 
-/// Writes new_value(row) into `score` for a block of rows and adds up changes and total.
-template <class S, class NewValue>
+/// Steps from `before` to new_value(row), writes further(that, row) into `score` for a block of rows, and
+/// adds up changes of the steps and the total of what is written.
+template <class S, class NewValue, class Further>
 inline void update_block(std::uint64_t first, std::uint64_t last, const ExactScale& bound, bool squares,
-                         const NewValue& new_value, S* score, VectorSums& sums) {
+                         const NewValue& new_value, const Further& further, const S* before, S* score,
+                         VectorSums& sums) {
   double changes[kTermBlock], values[kTermBlock];
   for (std::uint64_t i = first; i < last; ++i) {
-    const S value = static_cast<S>(new_value(i));
-    changes[i - first] = static_cast<double>(value) - static_cast<double>(score[i]);
+    const S step = static_cast<S>(new_value(i));
+    changes[i - first] = static_cast<double>(step) - static_cast<double>(before[i]);
+    const S value = further(step, i);
     values[i - first] = static_cast<double>(value);
     score[i] = value;
   }
@@ -98,19 +101,24 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       bool are_masses, const ExactScale& bound, bool squares, S* score,
-                       std::uint64_t num_rows) {
+                       bool are_masses, const ExactScale& bound, bool squares, const S* before, S* score,
+                       std::uint64_t num_rows, double weight) {
+  const auto linked = [&](std::uint64_t i) { return update.link * y[i] + update.constant; };
+  const auto jumping = [&](std::uint64_t i) {
+    return update.link * y[i] + update.teleport * static_cast<double>(jump[i]) + update.constant;
+  };
+  const auto step = [](S value, std::uint64_t) { return value; };
+  const auto further = [&](S value, std::uint64_t i) { return extrapolated(weight, value, score[i]); };
   return reduce_blocks(
       num_rows, kTermBlock, VectorSums{}, [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
-        if (jump == nullptr) {
-          const auto value = [&](std::uint64_t i) { return update.link * y[i] + update.constant; };
-          update_block(first, last, bound, squares, value, score, sums);
-        } else {
-          const auto value = [&](std::uint64_t i) {
-            return update.link * y[i] + update.teleport * static_cast<double>(jump[i]) + update.constant;
-          };
-          update_block(first, last, bound, squares, value, score, sums);
-        }
+        // Each its own loop, so that the plain ones stay what compilers make vectors of.
+        const auto update_rows = [&](const auto& value, const auto& goal) {
+          update_block(first, last, bound, squares, value, goal, before, score, sums);
+        };
+        const auto go = [&](const auto& value) {
+          weight == 1 ? update_rows(value, step) : update_rows(value, further);
+        };
+        jump == nullptr ? go(linked) : go(jumping);
         if (scale == nullptr) return;
         double terms[kTermBlock];
         for (std::uint64_t i = first; i < last; ++i)
@@ -172,7 +180,7 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,              \
-                                  const ExactScale&, bool, S*, std::uint64_t);                             \
+                                  const ExactScale&, bool, const S*, S*, std::uint64_t, double);           \
   template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
                                                std::span<const double>, const ExactScale&, bool, const S*, \
                                                S*, std::uint64_t);

@@ -140,12 +140,20 @@ class CudaBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                          RankChain<S>* chain) override {
-    const cuda::RankVectors<S> vectors =
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
+                          const RankOrigin<S>* origin) override {
+    cuda::RankVectors<S> vectors =
         rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next, chain);
-    return send_sums(
-        1, [&](const cuda::SumsOutbox& box) { cuda::rank_update(update, vectors, bound, squares, box); });
+    cuda::OriginView<S> from;
+    if (origin != nullptr) {
+      origin->require_beside(score, chain);
+      score.swap(origin->scores);
+      vectors.score = score.data();
+      from = {score.data(), origin->weight};
+    }
+    return send_sums(1, [&](const cuda::SumsOutbox& box) {
+      cuda::rank_update(update, vectors, from, bound, squares, box);
+    });
   }
   PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
                          const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
@@ -210,7 +218,7 @@ class CudaBackend : public Backend<S> {
         rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next, nullptr);
     vectors.factor = factor_.data();
     PendingSums sums = send_sums(1, [&](const cuda::SumsOutbox& its) {
-      cuda::rank_update({.link = size}, vectors, bound, squares, its);
+      cuda::rank_update<S>({.link = size}, vectors, {}, bound, squares, its);
     });
     const VectorSums found = norm_mailbox_.receive(box.number).front();
     const NormSums norm{found.change_max, found.total};

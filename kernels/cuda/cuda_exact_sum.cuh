@@ -47,9 +47,7 @@ struct ThreadSums {
   }
   /// A row's new score, and its number of RowScale.
   template <class S>
-  __device__ void add_rank(const ExactScale& scale, bool squares, double stored, double old, S number,
-                           bool is_mass) {
-    add_change(scale, squares, stored - old);
+  __device__ void add_score(const ExactScale& scale, double stored, S number, bool is_mass) {
     total.add(scale, stored);
     if (is_mass)
       dangling.add(scale, stored * static_cast<double>(number));

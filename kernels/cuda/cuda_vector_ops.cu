@@ -33,24 +33,28 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 namespace {
 
 template <unsigned kRows, class S>
-void launch_rank(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
-                 bool squares, const SumsOutbox& box) {
+void launch_rank(const RankUpdate& update, const RankVectors<S>& vectors, const OriginView<S>& origin,
+                 const ExactScale& bound, bool squares, const SumsOutbox& box) {
   const unsigned blocks = num_reduce_blocks(ceil_div<std::uint64_t>(vectors.num_rows, kRows));
-  if (squares)
-    launch_early(rank_kernel<true, kRows, S>, blocks, kThreads, 0, update, vectors, bound, box);
-  else
-    launch_early(rank_kernel<false, kRows, S>, blocks, kThreads, 0, update, vectors, bound, box);
+  const auto launch = [&](auto squares, auto further) {
+    launch_early(rank_kernel<squares(), further(), kRows, S>, blocks, kThreads, 0, update, vectors, origin,
+                 bound, box);
+  };
+  const auto with_squares = [&](auto further) {
+    squares ? launch(std::true_type(), further) : launch(std::false_type(), further);
+  };
+  origin.scores != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
 }
 
 }  // namespace
 
 template <class S>
-void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
-                 bool squares, const SumsOutbox& box) {
+void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const OriginView<S>& origin,
+                 const ExactScale& bound, bool squares, const SumsOutbox& box) {
   if (vectors.num_rows > kFewRankRows)
-    launch_rank<kRankRows>(update, vectors, bound, squares, box);
+    launch_rank<kRankRows>(update, vectors, origin, bound, squares, box);
   else
-    launch_rank<1>(update, vectors, bound, squares, box);
+    launch_rank<1>(update, vectors, origin, bound, squares, box);
 }
 
 template <class S>
@@ -79,8 +83,8 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*,      \
                            const OtherRanks<S>&, cudaStream_t);                                   \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*); \
-  template void rank_update(const RankUpdate&, const RankVectors<S>&, const ExactScale&, bool,    \
-                            const SumsOutbox&);                                                   \
+  template void rank_update(const RankUpdate&, const RankVectors<S>&, const OriginView<S>&,       \
+                            const ExactScale&, bool, const SumsOutbox&);                          \
   template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,       \
                             const SumsOutbox&);
 TESSERA_INSTANTIATE(float)

@@ -72,10 +72,11 @@ __global__ void __launch_bounds__(kThreads)
 /// that all are under way at once (on an H200): then a step waits for the slowest thread.
 inline constexpr unsigned kRankRows = 4, kFewRankRows = 132 * 2 * kThreads;
 
-template <bool kSquares, unsigned kRows, class S>
+/// kFurther: there is an origin.
+template <bool kSquares, bool kFurther, unsigned kRows, class S>
 __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
-    rank_kernel(RankUpdate update, const __grid_constant__ RankVectors<S> v, ExactScale bound,
-                SumsOutbox box) {
+    rank_kernel(RankUpdate update, const __grid_constant__ RankVectors<S> v, OriginView<S> from_where,
+                ExactScale bound, SumsOutbox box) {
   let_next_kernel_begin();
   wait_for_kernels_before();
   if (v.factor != nullptr) {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRows + threadIdx.x; first < v.num_rows;
        first += index_step() * kRows) {
     VertexId from[kRows];
-    S old[kRows], scale[kRows];
+    S old[kRows], origin[kRows], scale[kRows];
     VertexId place[kRows];
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) {
@@ -96,6 +97,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       if (i >= v.num_rows) continue;
       from[j] = static_cast<VertexId>(place_of(v.y, i));
       old[j] = v.before[i];
+      if (kFurther) origin[j] = from_where.scores[i];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
     }
@@ -107,8 +109,10 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     for (unsigned j = 0; j < kRows; ++j) {
       const std::uint64_t i = first + j * kThreads;
       if (i >= v.num_rows) continue;
-      const S input =
-          put_rank<kSquares>(v, bound, i, new_rank(update, v, i, y[j]), old[j], scale[j], place[j], sums);
+      S stored = new_rank(update, v, i, y[j]);
+      sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
+      if constexpr (kFurther) stored = extrapolated(from_where.weight, stored, origin[j]);
+      const S input = put_score(v, bound, i, stored, scale[j], place[j], sums);
       if (i < v.num_out) v.others.put(place[j], input);
     }
   }

@@ -78,6 +78,14 @@ struct RankVectors {
   ChainView chain = {};
 };
 
+/// What scores of an update by itself go further from (RankOrigin); may be `score`, null: steps are as they
+/// are.
+template <class S>
+struct OriginView {
+  const S* scores = nullptr;
+  double weight = 1;
+};
+
 /// Vectors of a step of walks, num_vectors numbers a row: from `before` to `walk`; of walk_update these may
 /// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale, slots,
 /// num_out and others as in RankVectors.
@@ -111,8 +119,8 @@ struct WalkWeights<true> {
 // All of these send their sums, one for each vector, by `box`; where there are no rows, zeros.
 
 template <class S>
-void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const ExactScale& bound,
-                 bool squares, const SumsOutbox& box);
+void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const OriginView<S>& origin,
+                 const ExactScale& bound, bool squares, const SumsOutbox& box);
 template <class S>
 void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
                  const ExactScale& bound, bool squares, const SumsOutbox& box);

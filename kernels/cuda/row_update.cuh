@@ -14,16 +14,23 @@ __device__ inline S new_rank(const RankUpdate& update, const RankVectors<S>& v, 
   return static_cast<S>(value + update.constant);
 }
 
-/// Row i gets its new score, what reads it next its input at `place`, and `sums` its part. Gives that input;
-/// other ranks do not get it here.
-template <bool kSquares, class S>
-__device__ inline S put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
-                             S old, S scale, VertexId place, ThreadSums& sums) {
-  sums.add_rank(bound, kSquares, static_cast<double>(stored), static_cast<double>(old), scale, v.are_masses);
+/// Row i gets its new score, what reads it next its input at `place`, and `sums` its part, but for the
+/// change. Gives that input; other ranks do not get it here.
+template <class S>
+__device__ inline S put_score(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
+                              S scale, VertexId place, ThreadSums& sums) {
+  sums.add_score(bound, static_cast<double>(stored), scale, v.are_masses);
   v.score[i] = stored;
   const S input = v.are_masses ? stored : stored * scale;
   if (i < v.num_out) v.out[place] = input;
   return input;
+}
+/// The same with the change, of a step that is as it is.
+template <bool kSquares, class S>
+__device__ inline S put_rank(const RankVectors<S>& v, const ExactScale& bound, std::uint64_t i, S stored,
+                             S old, S scale, VertexId place, ThreadSums& sums) {
+  sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old));
+  return put_score(v, bound, i, stored, scale, place, sums);
 }
 
 }  // namespace tessera::cuda

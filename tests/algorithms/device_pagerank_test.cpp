@@ -2,6 +2,7 @@
 // CPU, which does one thing after the other. Skips, visibly, where no device answers.
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/ring_graph.hpp"
 
 namespace tessera::test {
 namespace {
@@ -47,6 +48,26 @@ TEST_F(DevicePageRank, OfEachDanglingRuleAndJumpHasTheBitsOfTheCpu) {
         if (personal) options.personalization = mass;
         if (from_elsewhere) options.start = mass;
         expect_the_bits_of_the_cpu(graph_, options);
+      }
+}
+
+/// Which leaves the chain of steps that a device goes ahead by.
+TEST_F(DevicePageRank, OfAcceleratedStepsHasTheBitsOfTheCpu) {
+  for (const std::uint64_t num_spine : {300u, 40000u})  // the second's steps are two kernels each
+    for (const bool personal : {false, true})
+      for (const int last_step : {5, 6, 9, 1000}) {
+        const Graph graph = comb_graph(2 * num_spine + 7, num_spine);
+        PageRankOptions options;
+        options.accelerate = true;
+        options.stop.norm = personal ? Norm::l2 : Norm::l1;
+        if (personal) options.personalization = std::vector<double>(graph.num_vertices, 0.5);
+        if (personal) options.personalization.front() = 30;
+        int iterations = 0;
+        options.observer = [&](const IterationProgress& progress) {
+          return (iterations = progress.iteration) < last_step;
+        };
+        expect_the_bits_of_the_cpu(graph, options);
+        EXPECT_LT(iterations, 50);
       }
 }
 

@@ -152,6 +152,36 @@ TEST(WorkAhead, AStoppedPageRankHasTheScoresOfItsLastStep) {
   });
 }
 
+/// From the step on that changes have shrunk slowly to, no step ends a product, is chained or in one go.
+TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
+  const Graph comb = comb_graph(400, 190);
+  for (const bool personal : {false, true})
+    for (const auto& [tolerance, last_step] :
+         {std::pair(1e-6, 1000), {1e-8, 1000}, {1e-6, 5}, {1e-6, 6}, {1e-6, 9}})
+      expect_the_same(
+          [&, personal = personal, tolerance = tolerance, last_step = last_step](
+              const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+            PageRankOptions options;
+            options.accelerate = true;
+            options.stop.tolerance = tolerance;
+            if (personal) options.personalization = Scores(op.num_rows(), 0.5);
+            if (personal) options.personalization.at(7) = 30;
+            options.observer = [=](const IterationProgress& progress) {
+              return progress.iteration < last_step;
+            };
+            const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
+            const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
+            if (last_step != 6) {
+              EXPECT_EQ(backend.num_further > 0, last_step > 6) << last_step;
+            }
+            // A chain that is left has no step in vain.
+            const int num_plain = result.report.iterations - backend.num_further;
+            EXPECT_LE(backend.num_chained, backend.num_further > 0 ? num_plain : num_plain + 1);
+            return std::tuple(result.scores, result.report.residual_history, result.sum, result.error_bound);
+          },
+          !personal, comb);
+}
+
 /// Of every query.
 struct Walks {
   std::vector<Scores> scores;

@@ -161,18 +161,23 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
     for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<S>(std::max(0.0, scale0[i]));
     std::vector<VertexId> turned(n);
     std::iota(turned.rbegin(), turned.rend(), VertexId{0});
-    for (const bool with_jump : {false, true})
-      this->expect_same([&](Backend<S>& backend) {
-        auto updated = this->put(backend, score);
+    for (const auto& [with_jump, weight] : {std::pair(false, 0.0), {true, 0.0}, {false, 1.0}, {true, 1.4}})
+      this->expect_same([&, with_jump = with_jump, weight = weight](Backend<S>& backend) {
+        auto updated = this->put(backend, score), before = this->put(backend, random_values<S>(n, 5));
         auto next = this->put(backend, std::vector<S>(n, S{-3}));
         const auto places = this->put(backend, turned);
         const PlacedRows placed(backend, y, 1);
+        const RankOrigin<S> origin{before, weight};
         auto pending = backend.rank_update({0.85, 0.1, 0.05}, placed.y, placed.places,
                                            this->put(backend, with_jump ? jump : std::vector<S>()),
                                            this->put(backend, scale), bound, with_jump, updated,
-                                           {&next, with_jump ? &places : nullptr, n - n / 5});
-        return std::tuple(limbs(pending.take().front()), this->get(backend, updated),
-                          this->get(backend, next));
+                                           {&next, with_jump ? &places : nullptr, n - n / 5}, nullptr,
+                                           weight > 0 ? &origin : nullptr);
+        const auto sums = limbs(pending.take().front());
+        if (weight > 0) {
+          EXPECT_EQ(this->get(backend, before), score);
+        }
+        return std::tuple(sums, this->get(backend, updated), this->get(backend, next));
       });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);

@@ -65,7 +65,7 @@ TYPED_TEST(CpuVectorOps, RankUpdateIsTheFormula) {
         std::vector<S> score = before;
         const VectorSums sums =
             cpu::rank_update(update, y.data(), with_jump ? jump.data() : nullptr, scale.data(), false,
-                             this->scale_, with_jump, score.data(), n);
+                             this->scale_, with_jump, score.data(), score.data(), n);
         EXPECT_EQ(score, expected);
         expect_sums(sums, plain, this->scale_, with_jump);
         EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
@@ -93,7 +93,7 @@ TYPED_TEST(CpuVectorOps, RankUpdateAddsUpScoresByTheirMasses) {
     weighed += static_cast<long double>(expected[i]) * static_cast<long double>(masses[i]);
   }
   const VectorSums sums = cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, masses.data(), true,
-                                              this->scale_, true, score.data(), n);
+                                              this->scale_, true, score.data(), score.data(), n);
   EXPECT_EQ(score, expected);
   expect_sums(sums, plain, this->scale_, true);
   EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
@@ -112,11 +112,43 @@ TYPED_TEST(CpuVectorOps, RankUpdateWithoutScaleHasNoDanglingRows) {
     plain.add(static_cast<double>(before[i]), static_cast<double>(expected[i]), false);
   }
   const VectorSums sums = cpu::rank_update<S>({.link = 0.3}, y.data(), nullptr, nullptr, false, this->scale_,
-                                              true, score.data(), n);
+                                              true, score.data(), score.data(), n);
   EXPECT_EQ(score, expected);
   expect_sums(sums, plain, this->scale_, true);
   EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(plain.total), 1e-11);
   EXPECT_EQ(sums.dangling, ExactSum());
+}
+
+TYPED_TEST(CpuVectorOps, RankUpdateGoesFurtherThanItsStepFromWhatTheTargetHolds) {
+  using S = TypeParam;
+  const std::size_t n = 3000;
+  const auto y = random_values<double>(n, 1);
+  const auto before = random_values<S>(n, 2), origin = random_values<S>(n, 3), jump = random_values<S>(n, 4);
+  std::vector<S> scale(n, S{1});
+  for (std::size_t i = 0; i < n; i += 3) scale[i] = 0;
+  const RankUpdate update{.link = 0.85, .teleport = 0.1, .constant = 0.01};
+  for (const bool with_jump : {false, true}) {
+    PlainSums plain;
+    long double total = 0, dangling = 0;
+    std::vector<S> expected(n), score = origin;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double jumped = with_jump ? update.teleport * static_cast<double>(jump[i]) : 0;
+      const S step = static_cast<S>(update.link * y[i] + jumped + update.constant);
+      plain.add(static_cast<double>(before[i]), static_cast<double>(step), false);
+      const double from = origin[i];
+      expected[i] = static_cast<S>(from + 1.5 * (static_cast<double>(step) - from));
+      total += static_cast<long double>(expected[i]);
+      if (scale[i] == 0) dangling += static_cast<long double>(expected[i]);
+    }
+    EXPECT_LT(*std::min_element(expected.begin(), expected.end()), 0);
+    const VectorSums sums =
+        cpu::rank_update(update, y.data(), with_jump ? jump.data() : nullptr, scale.data(), false,
+                         this->scale_, true, before.data(), score.data(), n, 1.5);
+    EXPECT_EQ(score, expected);
+    expect_sums(sums, plain, this->scale_, true);
+    EXPECT_NEAR(this->scale_.value(sums.total), static_cast<double>(total), 1e-11);
+    EXPECT_NEAR(this->scale_.value(sums.dangling), static_cast<double>(dangling), 1e-11);
+  }
 }
 
 TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {

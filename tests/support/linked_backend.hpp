@@ -216,11 +216,12 @@ class LinkedBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                          RankChain<S>* chain) override {
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
+                          const RankOrigin<S>* origin) override {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
     num_chained += chain != nullptr;
-    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain);
+    num_further += origin != nullptr;
+    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain, origin);
   }
   PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
                          const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
@@ -231,7 +232,7 @@ class LinkedBackend : public Backend<S> {
     std::fill(y.begin(), y.end(), 0.0);
     matrix.apply(x, y, 1);
     const Buffer<S> inputs = x.clone();
-    PendingSums sums = rank_update(update, y, {}, jump, scale, bound, squares, score, next, chain);
+    PendingSums sums = rank_update(update, y, {}, jump, scale, bound, squares, score, next, chain, nullptr);
     EXPECT_TRUE(std::ranges::equal(inputs, x));  // the next ones went elsewhere
     return sums;
   }
@@ -275,7 +276,7 @@ class LinkedBackend : public Backend<S> {
     if (update.restart_row != kNoVertex) restart[update.restart_row] = S{1};
     return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
-                       nullptr);
+                       nullptr, nullptr);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;

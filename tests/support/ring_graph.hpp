@@ -1,4 +1,4 @@
-// A graph that walks forget slowly where they began on.
+// Graphs that walks forget slowly where they began on.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -17,6 +17,22 @@ inline Graph ring_graph(std::uint64_t n, std::uint64_t num_linked, std::uint64_t
       edges.emplace_back(v, w);
       edges.emplace_back(w, v);
     }
+  std::sort(edges.begin(), edges.end());
+  return sample_graph(edges, range_labels(n, 0), false);
+}
+
+/// The first num_spine of n vertices in a row, each linked both ways with the next one and, in the first half
+/// of the row, with one of the num_spine behind them: scores that begin alike, too, settle slowly.
+inline Graph comb_graph(std::uint64_t n, std::uint64_t num_spine) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  const auto link = [&](VertexId u, VertexId v) {
+    edges.emplace_back(u, v);
+    edges.emplace_back(v, u);
+  };
+  for (VertexId v = 0; v < num_spine; ++v) {
+    if (v + 1 < num_spine) link(v, v + 1);
+    if (v < num_spine / 2) link(v, static_cast<VertexId>(num_spine) + v);
+  }
   std::sort(edges.begin(), edges.end());
   return sample_graph(edges, range_labels(n, 0), false);
 }

@@ -121,6 +121,26 @@ class RankingTest(ProgramTest):
         counted = ["rwr", "ring", "--query", "7", "--iterations", "40"]
         self.assertEqual(self.expect(0, *counted).out, self.expect(0, *counted, "--plain-steps").out)
 
+    def test_slow_pageranks_of_undirected_graphs_take_half_of_the_plain_steps_to_the_same_tolerance(self):
+        self.write("row", "".join(f"{v} {v + 1}\n" for v in range(100)) + "".join(f"{v} {v + 101}\n" for v in range(50)))
+
+        def ranked(*more):
+            rows = self.expect(0, "pagerank", "row", "--tolerance", "1e-9", *more, "--report", "report.json").rows()
+            return {row[0]: float(row[1]) for row in rows}, json.loads(self.read("report.json"))["iteration"]
+
+        fast, of_fast = ranked("--undirected")
+        plain, of_plain = ranked("--undirected", "--plain-steps", "--max-iterations", "999")
+        self.assertTrue(of_fast["converged"] and of_plain["converged"])
+        self.assertLess(2 * of_fast["iterations"], of_plain["iterations"])
+        self.assert_scores(fast, plain, places=7)
+        self.assertEqual(ranked(), ranked("--plain-steps"))  # links one way
+        counted = ["--undirected", "--iterations", "30"]
+        self.assertEqual(ranked(*counted), ranked(*counted, "--plain-steps"))
+        self.expect(0, "convert", "row", "row.tsr", "--undirected")
+        rows = self.expect(0, "pagerank", "row.tsr", "--tolerance", "1e-9", "--report", "report.json").rows()
+        self.assertEqual({row[0]: float(row[1]) for row in rows}, fast)
+        self.assertEqual(json.loads(self.read("report.json"))["iteration"]["iterations"], of_fast["iterations"])
+
     def test_the_best_of_a_walk_are_the_first_of_all(self):
         self.write("ring", "".join(f"{v} {(v + 1) % 200}\n" for v in range(200)))
         run = ["rwr", "ring", "--query", "7", "--query", "150", "--tolerance", "1e-9", "--max-iterations", "999"]

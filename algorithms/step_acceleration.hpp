@@ -7,7 +7,7 @@
 namespace tessera {
 
 /// Of one walk. Weights depend on residuals alone, so on no number of ranks, threads or queries.
-class WalkAcceleration {
+class StepAcceleration {
  public:
   /// Accelerated steps go on while residuals are at most so many times what plain ones would have made of the
   /// first. In L1 they may grow before they shrink: 3.8 times is the most that was seen on undirected graphs
@@ -18,7 +18,7 @@ class WalkAcceleration {
   static constexpr double kMostChange = 17 * 2 * kMostGrowth;
 
   /// contraction: c. unit_roundoff: of the numbers that walks are stored in.
-  WalkAcceleration(double contraction, double unit_roundoff);
+  StepAcceleration(double contraction, double unit_roundoff);
   /// Whether the next step is part of an accelerated sequence: then where it begins must be kept for the one
   /// after it.
   bool is_on() const { return state_ == State::on; }

@@ -1,4 +1,4 @@
-#include "algorithms/walk_acceleration.hpp"
+#include "algorithms/step_acceleration.hpp"
 
 #include <cmath>
 
@@ -19,12 +19,12 @@ double accelerated_ratio(double c) { return c / (1 + std::sqrt(1 - c * c)); }
 
 }  // namespace
 
-WalkAcceleration::WalkAcceleration(double contraction, double unit_roundoff)
+StepAcceleration::StepAcceleration(double contraction, double unit_roundoff)
     : contraction_(contraction),
       slow_ratio_(std::pow(accelerated_ratio(contraction), kOfPlainSteps)),
       smallest_residual_(kRoundings * unit_roundoff) {}
 
-double WalkAcceleration::weight() {
+double StepAcceleration::weight() {
   if (!is_on()) return 1;
   const double square = contraction_ * contraction_;
   if (num_weights_ == 0)
@@ -35,12 +35,12 @@ double WalkAcceleration::weight() {
   return weight_;
 }
 
-bool WalkAcceleration::is_slow(double residual) const {
+bool StepAcceleration::is_slow(double residual) const {
   return num_steps_ >= kFirstSteps && residual <= 2 && residual > smallest_residual_ &&
          residual > slow_ratio_ * last_residual_;
 }
 
-void WalkAcceleration::take(double residual) {
+void StepAcceleration::take(double residual) {
   ++num_steps_;
   most_residual_ *= contraction_;
   if (state_ == State::waiting && is_slow(residual)) {

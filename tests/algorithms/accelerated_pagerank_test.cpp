@@ -1,0 +1,178 @@
+// PageRank of undirected graphs by accelerated steps (algorithms/step_acceleration.hpp).
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "algorithms/pagerank.hpp"
+#include "tests/algorithms/ranking_cases.hpp"
+#include "tests/support/ring_graph.hpp"
+
+namespace tessera::test {
+namespace {
+
+PageRankOptions accelerated(double damping, StopRule stop) {
+  PageRankOptions options;
+  options.damping = damping;
+  options.stop = stop;
+  options.accelerate = true;
+  return options;
+}
+PageRankOptions plain(PageRankOptions options) {
+  options.accelerate = false;
+  return options;
+}
+
+OracleGraph oracle_of(const Graph& graph) {
+  OracleGraph oracle{graph.num_vertices, {}};
+  for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
+    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e)
+      oracle.edges.push_back({graph.col_indices[e], v, graph.weighted ? graph.weights[e] : 1});
+  return oracle;
+}
+std::vector<double> uniform_jump(std::size_t n) {
+  return std::vector<double>(n, 1.0 / static_cast<double>(n));
+}
+
+/// The edges of `graph`, each with a weight that its reverse has, too.
+OracleGraph weighted_oracle(const Graph& graph) {
+  OracleGraph oracle = oracle_of(graph);
+  for (OracleEdge& e : oracle.edges)
+    e.weight = 0.25 + std::fmod(static_cast<double>((e.source + 1) * (e.target + 1)) * 0.37, 3.0);
+  return oracle;
+}
+
+TEST(AcceleratedPageRank, SolvesTheLinearSystemOfEachRule) {
+  for (const double damping : {0.85, 0.99}) {
+    const Graph comb = comb_graph(60, 25);  // 23 vertices have no link
+    for (const bool weighted : {false, true}) {
+      const OracleGraph oracle = weighted ? weighted_oracle(comb) : oracle_of(comb);
+      const Graph graph = graph_of(oracle, weighted);
+      std::vector<double> jump(60, 0.5);
+      jump[3] = 20;
+      std::vector<double> jump_to_one = jump;
+      for (double& value : jump_to_one) value /= total(jump);
+      for (const bool personal : {false, true})
+        for (const auto& [rule, oracle_rule] : {std::pair(Dangling::uniform, OracleDangling::uniform),
+                                                {Dangling::personalization, OracleDangling::personalization},
+                                                {Dangling::drop, OracleDangling::drop}}) {
+          PageRankOptions options = accelerated(damping, until(1e-13));
+          options.dangling = rule;
+          if (personal) options.personalization = jump;
+          const auto expected =
+              oracle_pagerank(oracle, damping, oracle_rule, personal ? jump_to_one : uniform_jump(60));
+          const PageRankResult result = run_pagerank(graph, options);
+          EXPECT_TRUE(result.report.converged);
+          EXPECT_LE(l1_distance(result.scores, expected), 1e-10);
+          EXPECT_LE(l1_distance(result.scores, expected), result.error_bound);
+          EXPECT_NEAR(result.sum, total(result.scores), 1e-13);
+          const PageRankResult slow = run_pagerank(graph, plain(options));
+          EXPECT_LT(2 * result.report.iterations, slow.report.iterations);
+          const PageRankResult narrow = run_pagerank<float>(graph, options);
+          EXPECT_LE(l1_distance(narrow.scores, expected), narrow.error_bound);
+        }
+    }
+  }
+}
+
+TEST(AcceleratedPageRank, TakesAStepLessThanHalfAsOftenToTheUsualTolerance) {
+  const Graph graph = comb_graph(1000, 480);
+  for (const auto& [damping, times] : {std::pair(0.85, 2), {0.99, 6}}) {
+    const PageRankOptions options = accelerated(damping, until(1e-6));
+    const int fast = run_pagerank(graph, options).report.iterations,
+              slow = run_pagerank(graph, plain(options)).report.iterations;
+    EXPECT_LT(times * fast, slow) << damping;
+  }
+}
+
+TEST(AcceleratedPageRank, HasTheSameBitsOnAnyRanksAndThreads) {
+  const Graph graph = comb_graph(500, 230);
+  const auto check = [&]<class S>(S, double tolerance) {
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf}) {
+      PageRankOptions options = accelerated(0.9, until(tolerance));
+      options.stop.norm = norm;
+      const PageRankResult one = run_pagerank<S>(graph, options);
+      EXPECT_TRUE(one.report.converged);
+      for (const test::Setup& setup : {test::Setup{.ranks = 1, .threads = 3}, test::Setup{.ranks = 3}}) {
+        const PageRankResult many = run_pagerank<S>(graph, options, setup);
+        EXPECT_EQ(many.scores, one.scores);
+        EXPECT_EQ(many.report.residual_history, one.report.residual_history);
+        EXPECT_EQ(many.sum, one.sum);
+      }
+      const PageRankResult rows = run_pagerank<S>(graph, options, {.kernel = KernelKind::csr});
+      EXPECT_LE(l1_distance(rows.scores, one.scores), 2 * one.error_bound);
+    }
+  };
+  check(0.0F, 1e-6);
+  check(0.0, 1e-12);
+}
+
+TEST(AcceleratedPageRank, FastScoresKeepPlainSteps) {
+  const Graph graph = graph_of(random_oracle_graph(3, 300, 6000, false, true), false);
+  const PageRankOptions options = accelerated(0.85, until(1e-6));
+  const PageRankResult result = run_pagerank(graph, options), slow = run_pagerank(graph, plain(options));
+  EXPECT_EQ(result.report.iterations, slow.report.iterations);
+  EXPECT_EQ(result.scores, slow.scores);
+}
+
+TEST(AcceleratedPageRank, FixedStepsRescaledOnesAndThoseOfADampingNearOneArePlain) {
+  const Graph graph = comb_graph(100, 40);
+  PageRankOptions fixed = accelerated(0.95, steps(40)), rescaled = accelerated(0.95, until(1e-9)),
+                  near_one = accelerated(0.9999, until(1e-3));
+  rescaled.dangling = Dangling::rescale;
+  for (const PageRankOptions& options : {fixed, rescaled, near_one}) {
+    const PageRankResult asked = run_pagerank(graph, options), slow = run_pagerank(graph, plain(options));
+    EXPECT_EQ(asked.scores, slow.scores);
+    EXPECT_EQ(asked.report.residual_history, slow.report.residual_history);
+  }
+}
+
+TEST(AcceleratedPageRank, WhenStoppedIsWithinItsErrorBound) {
+  const Graph graph = comb_graph(200, 90);
+  const auto exact = oracle_pagerank(oracle_of(graph), 0.9, OracleDangling::uniform, uniform_jump(200));
+  for (const int last_step : {3, 4, 5, 6, 7, 12, 25}) {
+    PageRankOptions options = accelerated(0.9, until(1e-12));
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < last_step; };
+    const PageRankResult result = run_pagerank(graph, options);
+    EXPECT_EQ(result.report.iterations, last_step);
+    EXPECT_TRUE(result.report.interrupted);
+    EXPECT_LE(l1_distance(result.scores, exact), result.error_bound) << last_step;
+    EXPECT_NEAR(result.sum, total(result.scores), 1e-14);
+    EXPECT_GE(*std::min_element(result.scores.begin(), result.scores.end()), 0);
+  }
+}
+
+/// All mass begins at one end, far from which scores go below 0 on their way.
+TEST(AcceleratedPageRank, OfAStartElsewhereHasNoNegativeScores) {
+  const Graph graph = comb_graph(400, 190);
+  PageRankOptions options = accelerated(0.99, until(1e-7));
+  options.personalization.assign(400, 0.0);
+  options.personalization[0] = 1;
+  const auto exact =
+      oracle_pagerank(oracle_of(graph), 0.99, OracleDangling::uniform, options.personalization);
+  for (const int last_step : {8, 20, 1000}) {
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < last_step; };
+    const PageRankResult result = run_pagerank(graph, options);
+    EXPECT_GE(*std::min_element(result.scores.begin(), result.scores.end()), 0);
+    EXPECT_NEAR(result.sum, total(result.scores), 1e-13);
+    EXPECT_LE(l1_distance(result.scores, exact), result.error_bound);
+  }
+}
+
+/// Whoever says that a graph is undirected and errs gets the same scores, if later.
+TEST(AcceleratedPageRank, OfLinksOneWayEndsItsAcceleration) {
+  OracleGraph oracle{60, {}};
+  for (std::size_t v = 0; v < 60; ++v) oracle.edges.push_back({v, (v + 1) % 60});
+  oracle.edges.push_back({30, 0});
+  PageRankOptions options = accelerated(0.9, until(1e-9));
+  options.personalization.assign(60, 0.0);
+  options.personalization[5] = 1;
+  const PageRankResult result = run_pagerank(graph_of(oracle, false), options);
+  EXPECT_TRUE(result.report.converged);
+  const std::vector<double>& history = result.report.residual_history;
+  EXPECT_NE(std::adjacent_find(history.begin(), history.end(), std::less<double>()), history.end());
+  const auto exact = oracle_pagerank(oracle, 0.9, OracleDangling::uniform, options.personalization);
+  EXPECT_LE(l1_distance(result.scores, exact), result.error_bound);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -14,26 +14,9 @@
 namespace tessera {
 namespace {
 
-/// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4.
+/// Scores lie in [0, 1] (drop, rescale and rounding included), changes and their squares below 4. Those of
+/// accelerated steps are within its headroom.
 const ExactScale kScoreScale(4.0);
-/// Sums of accelerated steps have to hold more (below): up to so much, so that no change that counts is below
-/// their last digit. Above, with a damping of 0.9997, steps are plain.
-constexpr double kMostScore = 0x1p20;
-
-/// What no score of accelerated steps exceeds: they are as far from the end as their residual says.
-double most_score(double damping) { return 1 + StepAcceleration::kMostChange / (1 - damping); }
-
-bool may_accelerate(const PageRankOptions& options) {
-  return options.accelerate && options.stop.fixed_iterations == 0 && options.dangling != Dangling::rescale &&
-         most_score(options.damping) <= kMostScore;
-}
-
-/// Of scores, changes and, for that norm, their squares.
-ExactScale scale_of_steps(const PageRankOptions& options) {
-  if (!may_accelerate(options)) return kScoreScale;
-  constexpr double kMostSquare = StepAcceleration::kMostChange * StepAcceleration::kMostChange;
-  return ExactScale(std::max(most_score(options.damping), options.stop.norm == Norm::l2 ? kMostSquare : 0));
-}
 
 void check(const PageRankOptions& options) {
   if (!(options.damping >= 0 && options.damping < 1))
@@ -125,21 +108,23 @@ Start<S> start_of(const SpmvOperator<S>& op, std::span<const double> out_weights
 
 /// Where steps ended.
 struct LastStep {
-  double sum = 0;     ///< of the scores that are the result
-  double weight = 1;  ///< of the step
+  double sum = 0;                ///< of the scores that are the result
+  double weight = 1;             ///< of the step
+  bool was_accelerated = false;  ///< this or one before
 };
 
 /// Steps from scores of these masses until they end.
 template <class S>
 LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const RankRule& rule,
-                 ScoreMasses masses, const ExactScale& scale, const PageRankOptions& options,
-                 Communicator& comm, IterationReport& report) {
+                 ScoreMasses masses, const PageRankOptions& options, Communicator& comm,
+                 IterationReport& report) {
   // Rescaled steps are no contraction by the damping.
   const double contraction = options.dangling == Dangling::rescale ? 0 : options.damping;
   StopTest stop(options.stop, precision_of<S>(), contraction);
   StepAcceleration acceleration(contraction, unit_roundoff(precision_of<S>()));
   RankStepRequest request;
-  double next_weight = 1, sum = masses.linked + masses.dangling;
+  const bool may_accelerate = accelerates(options);
+  double next_weight = 1, sum = 0;
   for (;;) {
     request = {rule.update_after(masses), next_weight, acceleration.is_on()};
     // Before the sums of this step are looked at: then a device starts the next product.
@@ -147,16 +132,20 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
     VectorSums sums = steps.start(request).take().front();
     unconnected.step(request, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, comm);
-    masses = masses_of(sums.total, sums.dangling, scale);
-    const double sum_before = std::exchange(sum, scale.value(sums.total));
-    const StepChange change = change_of(options.stop.norm, sums, scale);
+    masses = masses_of(sums.total, sums.dangling, kScoreScale);
+    const double sum_before = std::exchange(sum, kScoreScale.value(sums.total));
+    const StepChange change = change_of(options.stop.norm, sums, kScoreScale);
     bool done = stop.done(change, report);
-    if (may_accelerate(options)) acceleration.take(change.l1);
+    if (done && acceleration.is_on() && stop.begin_anew(report)) {
+      acceleration.end();
+      done = false;
+    }
+    if (may_accelerate) acceleration.take(change.l1);
     if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
       report.interrupted = !done;
       done = true;
     }
-    if (done) return {request.weight == 1 ? sum : sum_before, request.weight};
+    if (done) return {request.weight == 1 ? sum : sum_before, request.weight, acceleration.has_begun()};
     steps.go_on();
   }
 }
@@ -173,6 +162,13 @@ double without_negatives(std::vector<double>& scores, double sum) {
 
 }  // namespace
 
+bool accelerates(const PageRankOptions& options) {
+  // Scores are as far from the end as their residual says.
+  const double most_score = 1 + StepAcceleration::kMostChange / (1 - options.damping);
+  return options.accelerate && options.stop.fixed_iterations == 0 && options.dangling != Dangling::rescale &&
+         most_score <= ExactScale::kHeadroom * kScoreScale.bound();
+}
+
 template <class S>
 PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights,
                         const PageRankOptions& options) {
@@ -185,20 +181,19 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   std::vector<double> jump_to;
   if (!options.personalization.empty()) jump_to = normalized(options.personalization, n, "personalization");
   const Buffer<S> jump = jump_to.empty() ? Buffer<S>() : op.to_local(jump_to);
-  const ExactScale bound = scale_of_steps(options);
   UnconnectedRows<S> unconnected(num_alike_rows(op, options), static_cast<S>(1.0 / static_cast<double>(n)),
-                                 bound);
+                                 kScoreScale);
   Start<S> start = start_of(op, out_weights, jump_to, options, op.num_local_rows() - unconnected.count());
   const RankRule rule{.damping = options.damping,
                       .dangling = options.dangling,
                       .jumps_anywhere = options.personalization.empty(),
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
-  RankSteps<S> steps(op, rule, bound, options.stop.norm == Norm::l2, scale, jump, std::move(start.score));
-  const LastStep last =
-      iterate(steps, unconnected, rule, start.masses, bound, options, op.comm(), result.report);
+  RankSteps<S> steps(op, rule, kScoreScale, options.stop.norm == Norm::l2, scale, jump,
+                     std::move(start.score));
+  const LastStep last = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));
-  result.sum = without_negatives(result.scores, last.sum);
+  result.sum = last.was_accelerated ? without_negatives(result.scores, last.sum) : last.sum;
   result.error_bound = error_bound_of(options, result.report.residual_l1, last.weight != 1,
                                       op.product_roundings(), precision_of<S>());
   return result;

@@ -16,8 +16,8 @@ struct PageRankOptions {
   std::vector<double> personalization;  ///< empty = uniform; else one number >= 0 a vertex, sum > 0
   std::vector<double> start;  ///< empty = personalization; else one number >= 0 a vertex, scaled to sum 1
   /// Only for undirected graphs, each of whose edges has its reverse of the same weight: fewer steps where
-  /// scores settle slowly (algorithms/step_acceleration.hpp), to the same tolerance. fixed_iterations,
-  /// `rescale`, and steps of a damping above 0.9997 are plain.
+  /// scores settle slowly (algorithms/step_acceleration.hpp), to the same tolerance; accelerates() says when
+  /// not.
   bool accelerate = false;
   IterationObserver observer;
 };
@@ -31,6 +31,10 @@ struct PageRankResult {
   double error_bound = 0;
   double sum = 0;  ///< of the scores
 };
+
+/// Whether steps may be accelerated: options.accelerate asks for it, their number is not fixed, they are not
+/// rescaled, and the damping is at most 0.99999.
+bool accelerates(const PageRankOptions& options);
 
 /// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights (0
 /// exactly where a vertex has no out-links).

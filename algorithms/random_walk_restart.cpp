@@ -17,10 +17,12 @@ bool may_accelerate(const RwrOptions& options) {
   return options.accelerate && options.stop.fixed_iterations == 0;
 }
 
-/// Of changes and, for that norm, their squares: plain ones are at most 2.
+/// Of changes and, for that norm, their squares: plain ones are at most 2, and accelerated ones within the
+/// headroom.
 ExactScale scale_of_changes(const RwrOptions& options) {
-  const double most = may_accelerate(options) ? StepAcceleration::kMostChange : 2;
-  return ExactScale(options.stop.norm == Norm::l2 ? most * most : most);
+  constexpr double kMost = StepAcceleration::kMostChange;
+  static_assert(kMost * kMost <= 2 * ExactScale::kHeadroom);
+  return ExactScale(options.stop.norm == Norm::l2 ? 4 : 2);
 }
 
 /// Roundings of a score in its update: of f32 scores when they are stored. In f64 of the product with the
@@ -213,7 +215,12 @@ bool WalkBlock<S>::step() {
     IterationReport& report = results_[walks_[q].query].report;
     StepChange change = change_of(options_.stop.norm, sums[q], scale_of_changes_);
     change.magnitude = 1;
-    (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
+    bool done = walks_[q].stop.done(change, report);
+    if (done && walks_[q].acceleration.is_on() && walks_[q].stop.begin_anew(report)) {
+      walks_[q].acceleration.end();
+      done = false;
+    }
+    (done ? ended : kept).push_back(q);
     if (may_accelerate(options_)) walks_[q].acceleration.take(change.l1);
     progress.iteration = report.iterations;
     progress.residual = std::max(progress.residual, report.residual);

@@ -3,10 +3,10 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "algorithms/convergence.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/extrapolation.hpp"
 #include "kernels/rank_rule.hpp"
@@ -145,7 +145,7 @@ class RankSteps {
       x_.swap(next_x_);
       return op_.step_ranks(request.update, next_x_, jump_, scale_, bound_, squares_, score_, x_, &chain_);
     }
-    const RankOrigin<S> origin{origin_, weight_};
+    RankOrigin<S> origin{origin_, weight_};
     return op_.backend().rank_update(request.update, y_, op_.row_places(), jump_, scale_, bound_, squares_,
                                      score_, op_.input_target(x_), chained_ ? &chain_ : nullptr,
                                      keeps_origin_ ? &origin : nullptr);
@@ -159,14 +159,19 @@ class RankSteps {
   void keep_origin(bool keeps) {
     keeps_origin_ = keeps;
     if (!keeps) return;
-    if (origin_.size() != score_.size()) origin_ = op_.backend().template allocate<S>(score_.size());
+    if (origin_.size() != score_.size()) {
+      origin_ = op_.backend().template allocate<S>(score_.size());
+      op_.backend().clear(origin_);  // the first step reads it, for nothing
+    }
     if (std::exchange(joined_, false)) y_ = op_.make_y();
   }
   /// The host says what steps do, and none has been started ahead.
   void leave_chain() {
     chained_ = false;
+    origin_.swap(chain_.before);
     keep_origin(true);
     if (!std::exchange(in_one_go_, false)) return;
+    next_x_ = {};
     y_ = op_.make_y();
     multiply();
   }

@@ -260,7 +260,7 @@ class Backend {
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                                  RankChain<S>* chain = nullptr, const RankOrigin<S>* origin = nullptr) = 0;
+                                  RankChain<S>* chain = nullptr, RankOrigin<S>* origin = nullptr) = 0;
   /// y = A x and rank_update() in one go, by a matrix that steps_ranks(); of the same bits. x is read only,
   /// so the next inputs go elsewhere.
   virtual PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,

@@ -22,8 +22,13 @@ class PageRankCommand : public RankingCommand {
  private:
   PageRankOptions ranking_options(const Graph& graph, Session& session);
   void set_start(const Graph& graph, Session& session, PageRankOptions& options) const;
-  bool accelerates(const Graph& graph) const {
-    return graph.facts.undirected && !plain_steps_ && stop_.fixed_iterations == 0;
+  PageRankOptions step_options(const Graph& graph) const {
+    PageRankOptions options;
+    options.damping = damping_;
+    options.stop = stop_;
+    options.dangling = dangling_;
+    options.accelerate = graph.facts.undirected && !plain_steps_;
+    return options;
   }
 
   double damping_ = 0.85;
@@ -53,8 +58,8 @@ PageRankCommand::PageRankCommand()
   options_.text("warm-start", "FILE", warm_start_, "scores to start from: label, score (our own output)");
   options_.flag(
       "plain-steps", plain_steps_,
-      "only steps of the surfer; without, slow ones on an undirected graph are half as many or fewer to "
-      "the same tolerance (--iterations K is K plain ones)");
+      "only steps of the surfer; without, slow scores of an undirected graph are accelerated, to the same "
+      "tolerance (--iterations K is K plain ones)");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();
@@ -81,11 +86,7 @@ void PageRankCommand::set_start(const Graph& graph, Session& session, PageRankOp
 }
 
 PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& session) {
-  PageRankOptions options;
-  options.damping = damping_;
-  options.stop = stop_;
-  options.dangling = dangling_;
-  options.accelerate = accelerates(graph);
+  PageRankOptions options = step_options(graph);
   if (!personalization_.empty())
     options.personalization =
         read_node_values(personalization_, "weight", graph, UnknownLabels::error, session.comm()).values;
@@ -95,7 +96,7 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
 
 int PageRankCommand::run(Session& session) {
   Graph graph = load(session);
-  const MemoryShape shape{.accelerates = accelerates(graph)};
+  const MemoryShape shape{.accelerates = accelerates(step_options(graph))};
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   PageRankOptions options = ranking_options(graph, session);
   prepare_to_solve(graph, shape, session);

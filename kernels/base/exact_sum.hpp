@@ -41,9 +41,12 @@ using ExactSum = FoldedSum<3>;
 /// For squares of small numbers: exact down to bound * 2^-156.
 using WideExactSum = FoldedSum<6>;
 
-/// The scale that a group of sums shares: every term v must satisfy |v| <= bound.
+/// The scale that a group of sums shares: every term v must satisfy |v| <= bound, or the sizes of all terms
+/// of a sum must add up to kHeadroom * bound at most. (The first fold is exact for terms of 2^51 of its
+/// units, and doubles that add up what it gave for 2^53.)
 class ExactScale {
  public:
+  static constexpr double kHeadroom = 0x1p24;
   static constexpr int kMaxFolds = WideExactSum::kFolds;
   static constexpr int kBitsPerFold = 26;
   /// Up to this many terms may be added to plain doubles of one fold before `deposit`.

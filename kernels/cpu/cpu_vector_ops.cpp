@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/cpu/cpu_exact_sum.hpp"
 #include "kernels/cpu/cpu_threads.hpp"
@@ -60,17 +61,16 @@ void add_changes(const ExactScale& bound, bool squares, double* changes, std::ui
   add_terms(bound, changes, count, sums.change_l1);
 }
 
-/// Steps from `before` to new_value(row), writes further(that, row) into `score` for a block of rows, and
-/// adds up changes of the steps and the total of what is written.
-template <class S, class NewValue, class Further>
+/// Steps from `score` to new_value(row), leaves goal(that, score, row) there for a block of rows, and adds up
+/// changes of the steps and the total of what is left.
+template <class S, class NewValue, class Goal>
 inline void update_block(std::uint64_t first, std::uint64_t last, const ExactScale& bound, bool squares,
-                         const NewValue& new_value, const Further& further, const S* before, S* score,
-                         VectorSums& sums) {
+                         const NewValue& new_value, const Goal& goal, S* score, VectorSums& sums) {
   double changes[kTermBlock], values[kTermBlock];
   for (std::uint64_t i = first; i < last; ++i) {
     const S step = static_cast<S>(new_value(i));
-    changes[i - first] = static_cast<double>(step) - static_cast<double>(before[i]);
-    const S value = further(step, i);
+    changes[i - first] = static_cast<double>(step) - static_cast<double>(score[i]);
+    const S value = goal(step, score[i], i);
     values[i - first] = static_cast<double>(value);
     score[i] = value;
   }
@@ -101,22 +101,24 @@ void select_vectors(const S* block, unsigned num_vectors, std::span<const unsign
 
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       bool are_masses, const ExactScale& bound, bool squares, const S* before, S* score,
-                       std::uint64_t num_rows, double weight) {
+                       bool are_masses, const ExactScale& bound, bool squares, S* score,
+                       std::uint64_t num_rows, double weight, S* origin) {
   const auto linked = [&](std::uint64_t i) { return update.link * y[i] + update.constant; };
   const auto jumping = [&](std::uint64_t i) {
     return update.link * y[i] + update.teleport * static_cast<double>(jump[i]) + update.constant;
   };
-  const auto step = [](S value, std::uint64_t) { return value; };
-  const auto further = [&](S value, std::uint64_t i) { return extrapolated(weight, value, score[i]); };
+  const auto step = [](S value, S, std::uint64_t) { return value; };
+  const auto further = [&](S value, S before, std::uint64_t i) {
+    return extrapolated(weight, value, std::exchange(origin[i], before));
+  };
   return reduce_blocks(
       num_rows, kTermBlock, VectorSums{}, [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
-        // Each its own loop, so that the plain ones stay what compilers make vectors of.
+        // Loops of their own: compilers make vectors of the plain ones.
         const auto update_rows = [&](const auto& value, const auto& goal) {
-          update_block(first, last, bound, squares, value, goal, before, score, sums);
+          update_block(first, last, bound, squares, value, goal, score, sums);
         };
         const auto go = [&](const auto& value) {
-          weight == 1 ? update_rows(value, step) : update_rows(value, further);
+          origin == nullptr ? update_rows(value, step) : update_rows(value, further);
         };
         jump == nullptr ? go(linked) : go(jumping);
         if (scale == nullptr) return;
@@ -180,7 +182,7 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,              \
-                                  const ExactScale&, bool, const S*, S*, std::uint64_t, double);           \
+                                  const ExactScale&, bool, S*, std::uint64_t, double, S*);                 \
   template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
                                                std::span<const double>, const ExactScale&, bool, const S*, \
                                                S*, std::uint64_t);

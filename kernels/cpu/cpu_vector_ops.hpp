@@ -18,12 +18,12 @@ template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
 
-/// From `before` to `score`, which may be the same, `weight` times as far as the step from what `score`
-/// holds. jump may be null, and scale: then no row is dangling. are_masses: see RowScale.
+/// jump may be null, and scale: then no row is dangling. are_masses: see RowScale. weight: with an origin,
+/// see RankOrigin.
 template <class S>
 VectorSums rank_update(const RankUpdate& update, const double* y, const S* jump, const S* scale,
-                       bool are_masses, const ExactScale& bound, bool squares, const S* before, S* score,
-                       std::uint64_t num_rows, double weight = 1);
+                       bool are_masses, const ExactScale& bound, bool squares, S* score,
+                       std::uint64_t num_rows, double weight = 1, S* origin = nullptr);
 /// From `before` to `walk`, which may be the same. weights: empty, or of each vector, which goes from what
 /// `walk` holds.
 template <class S>

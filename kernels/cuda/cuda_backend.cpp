@@ -141,12 +141,12 @@ class CudaBackend : public Backend<S> {
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
-                          const RankOrigin<S>* origin) override {
+                          RankOrigin<S>* origin) override {
+    if (origin != nullptr) origin->require_beside(score, chain);
     cuda::RankVectors<S> vectors =
         rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next, chain);
     cuda::OriginView<S> from;
     if (origin != nullptr) {
-      origin->require_beside(score, chain);
       score.swap(origin->scores);
       vectors.score = score.data();
       from = {score.data(), origin->weight};

@@ -117,13 +117,45 @@ TEST(AcceleratedPageRank, FastScoresKeepPlainSteps) {
 TEST(AcceleratedPageRank, FixedStepsRescaledOnesAndThoseOfADampingNearOneArePlain) {
   const Graph graph = comb_graph(100, 40);
   PageRankOptions fixed = accelerated(0.95, steps(40)), rescaled = accelerated(0.95, until(1e-9)),
-                  near_one = accelerated(0.9999, until(1e-3));
+                  near_one = accelerated(0.9999999, until(1e-5));
   rescaled.dangling = Dangling::rescale;
+  EXPECT_TRUE(accelerates(accelerated(0.99999, until(1e-5))));
   for (const PageRankOptions& options : {fixed, rescaled, near_one}) {
+    EXPECT_FALSE(accelerates(options));
     const PageRankResult asked = run_pagerank(graph, options), slow = run_pagerank(graph, plain(options));
     EXPECT_EQ(asked.scores, slow.scores);
     EXPECT_EQ(asked.report.residual_history, slow.report.residual_history);
   }
+}
+
+/// Half of the vertices have no link, and many scores are small beside what accelerated steps might come to.
+TEST(AcceleratedPageRank, SumsLoseNothingOfChangesNearRounding) {
+  const Graph graph = comb_graph(40000, 10000);
+  const PageRankOptions options = accelerated(0.99, until(1e-14));
+  const PageRankResult fast = run_pagerank(graph, options);
+  EXPECT_TRUE(fast.report.converged);
+  PageRankOptions exact = plain(options);
+  exact.stop.tolerance = 1e-15;
+  EXPECT_LE(l1_distance(fast.scores, run_pagerank(graph, exact).scores), fast.error_bound);
+}
+
+/// In f32 with a damping near 1 accelerated steps stay above what plain ones come to; then these go on.
+TEST(AcceleratedPageRank, ThatStagnatesGoesOnByPlainSteps) {
+  OracleGraph oracle{3000, {}};
+  const auto link = [&](std::size_t u, std::size_t v) {
+    oracle.edges.push_back({u, v});
+    oracle.edges.push_back({v, u});
+  };
+  for (std::size_t v = 0; v + 1 < 2000; ++v) link(v, v + 1);
+  for (std::size_t v = 2000; v < 3000; ++v) link(0, v);
+  const Graph graph = graph_of(oracle, false);
+  const PageRankOptions options = accelerated(0.999, until(1e-7));
+  const PageRankResult fast = run_pagerank<float>(graph, options),
+                       slow = run_pagerank<float>(graph, plain(options));
+  EXPECT_FALSE(slow.report.converged);
+  EXPECT_LE(fast.report.residual_l1, 1.5 * slow.report.residual_l1);
+  EXPECT_LT(fast.report.iterations, slow.report.iterations);
+  EXPECT_EQ(fast.report.stagnated, !fast.report.converged);
 }
 
 TEST(AcceleratedPageRank, WhenStoppedIsWithinItsErrorBound) {

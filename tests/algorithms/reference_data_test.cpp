@@ -186,6 +186,7 @@ std::vector<Scores> pagerank_scores(const Answers& answers, const Graph& graph, 
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = place.kernel}, *backend, comm);
   PageRankOptions options;
   options.stop = until(kTolerance<S>);
+  options.accelerate = graph.facts.undirected;
   std::vector<Scores> scores;
   for (const ReferenceAnswer& answer : answers) {
     options.dangling = answer.name == "pagerank_dropped" ? Dangling::drop : Dangling::uniform;

@@ -157,7 +157,7 @@ TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
   const Graph comb = comb_graph(400, 190);
   for (const bool personal : {false, true})
     for (const auto& [tolerance, last_step] :
-         {std::pair(1e-6, 1000), {1e-8, 1000}, {1e-6, 5}, {1e-6, 6}, {1e-6, 9}})
+         {std::pair(1e-6, 1000), {1e-8, 1000}, {1e-6, 5}, {1e-6, 6}, {1e-6, 9}, {1e-6, 12}})
       expect_the_same(
           [&, personal = personal, tolerance = tolerance, last_step = last_step](
               const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
@@ -175,6 +175,7 @@ TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
               EXPECT_EQ(backend.num_further > 0, last_step > 6) << last_step;
             }
             // A chain that is left has no step in vain.
+            EXPECT_EQ(backend.num_chained > 0, op.chains_updates() && backend.num_ended == 0);
             const int num_plain = result.report.iterations - backend.num_further;
             EXPECT_LE(backend.num_chained, backend.num_further > 0 ? num_plain : num_plain + 1);
             return std::tuple(result.scores, result.report.residual_history, result.sum, result.error_bound);

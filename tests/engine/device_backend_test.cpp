@@ -156,7 +156,8 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
   using S = TypeParam;
   const ExactScale bound(4.0);
   for (const std::size_t n : {0, 1, 255, 100003, 1300003}) {  // the last: more than all threads take at once
-    const auto y = random_values<double>(n, 1), scale0 = random_values<double>(n, 2, -0.5);
+    auto y = random_values<double>(n, 1), scale0 = random_values<double>(n, 2, -0.5);
+    if (n > 0) y[n / 2] = 3e3;  // sums have headroom
     std::vector<S> scale(n), jump = random_values<S>(n, 3), score = random_values<S>(n, 4);
     for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<S>(std::max(0.0, scale0[i]));
     std::vector<VertexId> turned(n);
@@ -167,7 +168,7 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
         auto next = this->put(backend, std::vector<S>(n, S{-3}));
         const auto places = this->put(backend, turned);
         const PlacedRows placed(backend, y, 1);
-        const RankOrigin<S> origin{before, weight};
+        RankOrigin<S> origin{before, weight};
         auto pending = backend.rank_update({0.85, 0.1, 0.05}, placed.y, placed.places,
                                            this->put(backend, with_jump ? jump : std::vector<S>()),
                                            this->put(backend, scale), bound, with_jump, updated,

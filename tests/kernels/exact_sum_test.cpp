@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -49,6 +50,28 @@ TEST(ExactSum, IsExactDownToItsQuantum) {
     // The long double reference itself rounds by 2^-64 an addition.
     const auto allowed = static_cast<double>(size * 20000 * 0x1p-64L) + bound * 20000 * 0x1p-78;
     EXPECT_NEAR(sum, static_cast<double>(reference), allowed) << bound;
+  }
+}
+
+/// Beside terms far above the bound, whose sizes add up to what a scale has room for, small ones count as
+/// ever.
+TEST(ExactSum, HasHeadroom) {
+  const ExactScale scale(4.0);
+  const double most = ExactScale::kHeadroom * scale.bound();
+  std::vector<double> values = spread_values(6, 20000, 1.0);
+  const double expected = scale.value(sum_of<ExactSum>(values, scale));
+  const std::pair<std::vector<double>, double> cases[] = {
+      {{most / 2, -most / 2}, 0},
+      {{most / 3, 0x1p-70, -most / 3}, 0x1p-70},
+      {std::vector<double>(2000, most / 4096), 2000 * most / 4096},
+  };
+  for (const auto& [large, sum_of_large] : cases) {
+    ExactSum sum = sum_of<ExactSum>(values, scale);
+    const ExactSum added = sum_of<ExactSum>(large, scale);
+    EXPECT_EQ(scale.value(added), sum_of_large);
+    sum += added;
+    sum -= added;
+    EXPECT_EQ(scale.value(sum), expected);
   }
 }
 

@@ -217,7 +217,7 @@ class LinkedBackend : public Backend<S> {
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                           bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
-                          const RankOrigin<S>* origin) override {
+                          RankOrigin<S>* origin) override {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
     num_chained += chain != nullptr;
     num_further += origin != nullptr;
@@ -314,7 +314,7 @@ class LinkedBackend : public Backend<S> {
   int num_stepped = 0;                       ///< steps in one go
   int num_ended = 0;                         ///< products
   int num_chained = 0;                       ///< updates that follow one another
-  int num_further = 0;                       ///< steps of walks with an origin
+  int num_further = 0;                       ///< updates with an origin
   int num_norms = 0;                         ///< looks at a product for its norm
   int num_normed = 0;                        ///< updates that divide by the norm themselves
 

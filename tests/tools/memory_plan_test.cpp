@@ -122,7 +122,7 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
             31 * sizeof(float) * (2 * 1'000'000u + 250'000u));
 }
 
-TEST(DeviceMemoryPlan, AcceleratedWalksKeepWhereAStepBegan) {
+TEST(DeviceMemoryPlan, AcceleratedStepsKeepWhereTheyBegan) {
   MemoryShape shape{.batch = 32};
   const std::uint64_t plain = plan_of(shape, KernelKind::csr).vector_bytes;
   shape.accelerates = true;

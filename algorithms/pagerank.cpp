@@ -1,7 +1,5 @@
 #include "algorithms/pagerank.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -108,9 +106,9 @@ Start<S> start_of(const SpmvOperator<S>& op, std::span<const double> out_weights
 
 /// Where steps ended.
 struct LastStep {
-  double sum = 0;                ///< of the scores that are the result
-  double weight = 1;             ///< of the step
-  bool was_accelerated = false;  ///< this or one before
+  double sum = 0;             ///< of the scores that are the result
+  double weight = 1;          ///< of the step
+  bool went_further = false;  ///< this or one before
 };
 
 /// Steps from scores of these masses until they end.
@@ -124,11 +122,13 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
   StepAcceleration acceleration(contraction, unit_roundoff(precision_of<S>()));
   RankStepRequest request;
   const bool may_accelerate = accelerates(options);
+  bool went_further = false;
   double next_weight = 1, sum = 0;
   for (;;) {
     request = {rule.update_after(masses), next_weight, acceleration.is_on()};
     // Before the sums of this step are looked at: then a device starts the next product.
     next_weight = acceleration.weight();
+    went_further = went_further || request.weight != 1;
     VectorSums sums = steps.start(request).take().front();
     unconnected.step(request, options.stop.norm == Norm::l2, sums);
     reduce_over_ranks({&sums, 1}, comm);
@@ -145,13 +145,18 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
       report.interrupted = !done;
       done = true;
     }
-    if (done) return {request.weight == 1 ? sum : sum_before, request.weight, acceleration.has_begun()};
+    if (done) return {request.weight == 1 ? sum : sum_before, request.weight, went_further};
     steps.go_on();
   }
 }
 
 /// Accelerated steps leave scores near 0 a little below: 0 is nearer to what they come to. Gives the sum.
 double without_negatives(std::vector<double>& scores, double sum) {
+  const auto n = static_cast<std::int64_t>(scores.size());
+  bool has_any = false;
+#pragma omp parallel for reduction(|| : has_any)
+  for (std::int64_t v = 0; v < n; ++v) has_any = has_any || scores[static_cast<std::size_t>(v)] < 0;
+  if (!has_any) return sum;
   for (double& score : scores) {
     if (!(score < 0)) continue;
     sum -= score;
@@ -193,7 +198,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
                      std::move(start.score));
   const LastStep last = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));
-  result.sum = last.was_accelerated ? without_negatives(result.scores, last.sum) : last.sum;
+  result.sum = last.went_further ? without_negatives(result.scores, last.sum) : last.sum;
   result.error_bound = error_bound_of(options, result.report.residual_l1, last.weight != 1,
                                       op.product_roundings(), precision_of<S>());
   return result;

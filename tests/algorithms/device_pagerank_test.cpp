@@ -57,6 +57,7 @@ PageRankOptions accelerated_from_one_end(const Graph& graph) {
   PageRankOptions options;
   options.accelerate = true;
   options.damping = 0.97;
+  options.stop.max_iterations = 1000;
   options.personalization = std::vector<double>(graph.num_vertices, 0.01);
   options.personalization.front() = static_cast<double>(graph.num_vertices);
   return options;

@@ -139,15 +139,6 @@ bool StopTest::done(const StepChange& change, IterationReport& report) {
   return report.stagnated || report.iterations >= rule_.max_iterations;
 }
 
-bool StopTest::begin_anew(IterationReport& report) {
-  if (!report.stagnated || report.iterations >= rule_.max_iterations) return false;
-  report.stagnated = false;
-  report.reachable_tolerance = 0;
-  steps_since_smallest_ = 0;
-  smallest_l1_ = smallest_residual_ = std::numeric_limits<double>::infinity();
-  return true;
-}
-
 double bound_of_error(double contraction, double last_change, int update_roundings, int product_roundings,
                       Precision precision) {
   // p_k = F(p_{k-1}) + e: |p_k - p| <= (c |p_k - p_{k-1}| + |e|) / (1 - c).

@@ -67,9 +67,6 @@ class StopTest {
   StopTest(const StopRule& rule, Precision precision, double contraction = 0);
   /// Records the change of a step; true when the iteration ends here.
   bool done(const StepChange& change, IterationReport& report);
-  /// Where done() ended the iteration because it has stagnated, takes that back, for steps of another kind
-  /// from now on; false where it ended for another reason.
-  bool begin_anew(IterationReport& report);
 
  private:
   bool has_stagnated(const StepChange& change);

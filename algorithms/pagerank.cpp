@@ -66,12 +66,12 @@ constexpr int update_roundings(Precision precision, bool has_jump_vector) {
   return has_jump_vector ? 2 : 1;
 }
 
-/// went_further: then scores are those that the last step began with, whose bound is that of what the step
-/// itself would have ended at, without the first factor.
-double error_bound_of(const PageRankOptions& options, double last_change, bool went_further,
+/// last_went_further: then scores are those that the last step began with, whose bound is that of what the
+/// step itself would have ended at, without the first factor.
+double error_bound_of(const PageRankOptions& options, double last_change, bool last_went_further,
                       int product_roundings, Precision precision) {
   if (options.dangling == Dangling::rescale) return std::numeric_limits<double>::quiet_NaN();
-  return bound_of_error(options.damping, went_further ? last_change / options.damping : last_change,
+  return bound_of_error(options.damping, last_went_further ? last_change / options.damping : last_change,
                         update_roundings(precision, !options.personalization.empty()), product_roundings,
                         precision);
 }
@@ -120,12 +120,11 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
   const double contraction = options.dangling == Dangling::rescale ? 0 : options.damping;
   StopTest stop(options.stop, precision_of<S>(), contraction);
   StepAcceleration acceleration(contraction, unit_roundoff(precision_of<S>()));
-  RankStepRequest request;
   const bool may_accelerate = accelerates(options);
   bool went_further = false;
   double next_weight = 1, sum = 0;
   for (;;) {
-    request = {rule.update_after(masses), next_weight, acceleration.is_on()};
+    const RankStepRequest request{rule.update_after(masses), next_weight, acceleration.is_on()};
     // Before the sums of this step are looked at: then a device starts the next product.
     next_weight = acceleration.weight();
     went_further = went_further || request.weight != 1;
@@ -136,10 +135,6 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
     const double sum_before = std::exchange(sum, kScoreScale.value(sums.total));
     const StepChange change = change_of(options.stop.norm, sums, kScoreScale);
     bool done = stop.done(change, report);
-    if (done && acceleration.is_on() && stop.begin_anew(report)) {
-      acceleration.end();
-      done = false;
-    }
     if (may_accelerate) acceleration.take(change.l1);
     if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
       report.interrupted = !done;
@@ -150,25 +145,10 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
   }
 }
 
-/// Accelerated steps leave scores near 0 a little below: 0 is nearer to what they come to. Gives the sum.
-double without_negatives(std::vector<double>& scores, double sum) {
-  const auto n = static_cast<std::int64_t>(scores.size());
-  bool has_any = false;
-#pragma omp parallel for reduction(|| : has_any)
-  for (std::int64_t v = 0; v < n; ++v) has_any = has_any || scores[static_cast<std::size_t>(v)] < 0;
-  if (!has_any) return sum;
-  for (double& score : scores) {
-    if (!(score < 0)) continue;
-    sum -= score;
-    score = 0;
-  }
-  return sum;
-}
-
 }  // namespace
 
 bool accelerates(const PageRankOptions& options) {
-  // Scores are as far from the end as their residual says.
+  // In L1 scores are at most residual / (1 - damping) from the end, whose size is at most 1.
   const double most_score = 1 + StepAcceleration::kMostChange / (1 - options.damping);
   return options.accelerate && options.stop.fixed_iterations == 0 && options.dangling != Dangling::rescale &&
          most_score <= ExactScale::kHeadroom * kScoreScale.bound();
@@ -198,7 +178,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
                      std::move(start.score));
   const LastStep last = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));
-  result.sum = last.went_further ? without_negatives(result.scores, last.sum) : last.sum;
+  result.sum = last.sum + (last.went_further ? raise_negatives(result.scores) : 0);
   result.error_bound = error_bound_of(options, result.report.residual_l1, last.weight != 1,
                                       op.product_roundings(), precision_of<S>());
   return result;

@@ -33,7 +33,7 @@ struct PageRankResult {
 };
 
 /// Whether steps may be accelerated: options.accelerate asks for it, their number is not fixed, they are not
-/// rescaled, and the damping is at most 0.99999.
+/// rescaled, and the damping is at most about 0.99999.
 bool accelerates(const PageRankOptions& options);
 
 /// op: SpmvOperator::in_edges of the graph. out_weights: original order, out-degree or sum of out-weights (0

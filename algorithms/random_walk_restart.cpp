@@ -215,12 +215,7 @@ bool WalkBlock<S>::step() {
     IterationReport& report = results_[walks_[q].query].report;
     StepChange change = change_of(options_.stop.norm, sums[q], scale_of_changes_);
     change.magnitude = 1;
-    bool done = walks_[q].stop.done(change, report);
-    if (done && walks_[q].acceleration.is_on() && walks_[q].stop.begin_anew(report)) {
-      walks_[q].acceleration.end();
-      done = false;
-    }
-    (done ? ended : kept).push_back(q);
+    (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
     if (may_accelerate(options_)) walks_[q].acceleration.take(change.l1);
     progress.iteration = report.iterations;
     progress.residual = std::max(progress.residual, report.residual);
@@ -257,8 +252,7 @@ void WalkBlock<S>::finish(unsigned q) {
     result.best = op_.best(scores, *options_.top, num_vectors(), q);
   else
     result.scores = op_.to_original(scores, num_vectors(), q);
-  if (walks_[q].acceleration.has_begun())
-    for (double& score : result.scores) score = std::max(0.0, score);  // nearer to what is never below
+  if (walks_[q].acceleration.has_begun()) raise_negatives(result.scores);
   const double change = result.report.residual_l1 / (is_accelerated ? c : 1);
   result.error_bound = bound_of_error(c, change, update_roundings(precision_of<S>()),
                                       op_.product_roundings(width_), precision_of<S>());

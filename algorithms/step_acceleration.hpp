@@ -29,8 +29,6 @@ class StepAcceleration {
   /// Of the next step, to be asked once for each: 1 is the plain step. It does not wait for the change of the
   /// step before, which is not known while a device works ahead.
   double weight();
-  /// For good.
-  void end() { state_ = State::ended; }
   /// The L1 change of a step, once its weight and that of the next one have been asked for.
   void take(double residual);
 

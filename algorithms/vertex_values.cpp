@@ -39,6 +39,21 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
   return scaled;
 }
 
+double raise_negatives(std::span<double> scores) {
+  const auto n = static_cast<std::int64_t>(scores.size());
+  std::int64_t first = n;
+#pragma omp parallel for reduction(min : first)
+  for (std::int64_t v = 0; v < n; ++v)
+    if (scores[v] < 0) first = std::min(first, v);
+  double added = 0;
+  for (std::int64_t v = first; v < n; ++v) {
+    if (!(scores[v] < 0)) continue;
+    added -= scores[v];
+    scores[v] = 0;
+  }
+  return added;
+}
+
 /// Scores are multiplied with reciprocals. Above this, what comes of a score down to epsilon is normal: it
 /// keeps all bits.
 template <class S>

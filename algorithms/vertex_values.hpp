@@ -1,4 +1,5 @@
-// Checking and scaling what a caller gives as one number a vertex: personalization, starts, out-weights.
+// Numbers of vertices: checks and scales what a caller gives as one each (personalization, starts,
+// out-weights), and puts right what he gets.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,6 +17,10 @@ double accurate_sum(std::span<const double> values);
 /// not n, a value is negative or not finite, or all are 0. Sums in the order of vertices: the same on all
 /// ranks.
 std::vector<double> normalized(std::span<const double> values, std::uint64_t num_vertices, const char* what);
+
+/// Accelerated steps leave scores near 0 a little below: 0 is nearer to what they come to. Gives what that
+/// adds to their sum, in the order of vertices.
+double raise_negatives(std::span<double> scores);
 
 /// 1 / weight in precision S, 0 for weight 0. Throws InputError when a reciprocal does not fit S, or is so
 /// small that its product with a score above the precision's epsilon might lose bits.

@@ -1,4 +1,4 @@
-// Steps further than those of the walks themselves: one formula for every backend.
+// Steps that go further than plain ones: one formula for every backend.
 #pragma once
 #include "kernels/base/host_device.hpp"
 

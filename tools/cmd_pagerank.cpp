@@ -59,7 +59,7 @@ PageRankCommand::PageRankCommand()
   options_.flag(
       "plain-steps", plain_steps_,
       "only steps of the surfer; without, slow scores of an undirected graph are accelerated, to the same "
-      "tolerance (--iterations K is K plain ones)");
+      "tolerance (--iterations K is K plain ones, and --dangling rescale has plain ones)");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();

@@ -139,8 +139,24 @@ TEST(AcceleratedPageRank, SumsLoseNothingOfChangesNearRounding) {
   EXPECT_LE(l1_distance(fast.scores, run_pagerank(graph, exact).scores), fast.error_bound);
 }
 
-/// In f32 with a damping near 1 accelerated steps stay above what plain ones come to; then these go on.
-TEST(AcceleratedPageRank, ThatStagnatesGoesOnByPlainSteps) {
+/// From the root of a tree residuals grow tenfold before they shrink.
+TEST(AcceleratedPageRank, LetsResidualsGrowFirst) {
+  OracleGraph tree{16383, {}};
+  for (std::size_t v = 1; v < tree.num_vertices; ++v) {
+    tree.edges.push_back({v, (v - 1) / 2});
+    tree.edges.push_back({(v - 1) / 2, v});
+  }
+  PageRankOptions options = accelerated(0.999, until(1e-6));
+  options.personalization.assign(tree.num_vertices, 0.0);
+  options.personalization[0] = 1;
+  const PageRankResult result = run_pagerank(graph_of(tree, false), options);
+  const std::vector<double>& history = result.report.residual_history;
+  EXPECT_GT(*std::max_element(history.begin(), history.end()), 5 * history[4]);
+  EXPECT_LT(result.report.iterations, 1000);
+}
+
+/// In f32 with a damping near 1 no step comes to such a tolerance.
+TEST(AcceleratedPageRank, StagnatesSoonerThanPlainStepsAndNotHigher) {
   OracleGraph oracle{3000, {}};
   const auto link = [&](std::size_t u, std::size_t v) {
     oracle.edges.push_back({u, v});
@@ -153,9 +169,9 @@ TEST(AcceleratedPageRank, ThatStagnatesGoesOnByPlainSteps) {
   const PageRankResult fast = run_pagerank<float>(graph, options),
                        slow = run_pagerank<float>(graph, plain(options));
   EXPECT_FALSE(slow.report.converged);
-  EXPECT_LE(fast.report.residual_l1, 1.5 * slow.report.residual_l1);
-  EXPECT_LT(fast.report.iterations, slow.report.iterations);
-  EXPECT_EQ(fast.report.stagnated, !fast.report.converged);
+  EXPECT_LE(fast.report.residual_l1, slow.report.residual_l1);
+  EXPECT_LT(10 * fast.report.iterations, slow.report.iterations);
+  EXPECT_TRUE(fast.report.stagnated);
 }
 
 TEST(AcceleratedPageRank, WhenStoppedIsWithinItsErrorBound) {

@@ -160,26 +160,5 @@ TEST(ChangeOf, TakesTheNormAskedFor) {
   EXPECT_NEAR(change_of(Norm::l1, sums, scale).magnitude, 14e-11, 1e-22);
 }
 
-TEST(StopTest, BeginsAnewAfterAStagnationAlone) {
-  StopTest test({.tolerance = 0, .max_iterations = 90}, Precision::f64, 0.5);
-  IterationReport report;
-  const StepChange rounding{.residual = 1e-17, .l1 = 1e-17, .magnitude = 1};
-  const auto steps_until_done = [&] {
-    for (int k = 1;; ++k)
-      if (test.done(rounding, report)) return k;
-  };
-  EXPECT_FALSE(test.begin_anew(report));
-  const int first = steps_until_done();
-  EXPECT_TRUE(report.stagnated);
-  EXPECT_TRUE(test.begin_anew(report));
-  EXPECT_FALSE(report.stagnated);
-  EXPECT_EQ(report.reachable_tolerance, 0);
-  EXPECT_EQ(steps_until_done(), first);  // stagnates again
-  EXPECT_TRUE(test.begin_anew(report));
-  steps_until_done();
-  EXPECT_EQ(report.iterations, 90);
-  EXPECT_FALSE(test.begin_anew(report));  // no more are allowed
-}
-
 }  // namespace
 }  // namespace tessera::test

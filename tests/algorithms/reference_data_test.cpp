@@ -139,6 +139,7 @@ class ReferenceData : public testing::TestWithParam<ReferenceCase> {
     if (HasFailure()) let_gpus_go();
   }
 
+  bool is_undirected() const { return reference_.options.undirected; }
   /// Answers whose name starts so.
   Answers answers_for(const std::string& algorithm) const {
     Answers answers;
@@ -179,14 +180,14 @@ class ReferenceData : public testing::TestWithParam<ReferenceCase> {
 template <class S>
 constexpr double kTolerance = sizeof(S) == 8 ? 1e-13 : 3e-8;
 
-template <class S>
+template <class S, bool kAccelerates = false>
 std::vector<Scores> pagerank_scores(const Answers& answers, const Graph& graph, const Place& place,
                                     Communicator& comm) {
   const PlaceBackend<S> backend(place, comm);
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = place.kernel}, *backend, comm);
   PageRankOptions options;
   options.stop = until(kTolerance<S>);
-  options.accelerate = graph.facts.undirected;
+  options.accelerate = kAccelerates;
   std::vector<Scores> scores;
   for (const ReferenceAnswer& answer : answers) {
     options.dangling = answer.name == "pagerank_dropped" ? Dangling::drop : Dangling::uniform;
@@ -228,6 +229,11 @@ std::vector<Scores> hits_scores(const Answers& answers, const Graph& graph, cons
 
 TEST_P(ReferenceData, PageRankInDoublePrecision) { check("pagerank", 1e-10, pagerank_scores<double>); }
 TEST_P(ReferenceData, PageRankInSinglePrecision) { check("pagerank", 1e-6, pagerank_scores<float>); }
+TEST_P(ReferenceData, AcceleratedPageRank) {
+  if (!is_undirected()) GTEST_SKIP() << "links one way";
+  check("pagerank", 1e-10, pagerank_scores<double, true>);
+  check("pagerank", 1e-6, pagerank_scores<float, true>);
+}
 TEST_P(ReferenceData, WalksInDoublePrecision) {
   if (answers_for("rwr").empty()) GTEST_SKIP() << "no answers of walks";
   check("rwr", 1e-10, walk_scores<double>);
@@ -242,6 +248,7 @@ TEST_P(ReferenceData, OnSeveralGpus) {
   const auto where = places_of_several_gpus();
   check("pagerank", 1e-10, pagerank_scores<double>, where);
   check("pagerank", 1e-6, pagerank_scores<float>, where);
+  if (is_undirected()) check("pagerank", 1e-6, pagerank_scores<float, true>, where);
   check("rwr", 1e-10, walk_scores<double>, where);
   check("rwr", 1e-6, walk_scores<float>, where);
   check("hits", 1e-8, hits_scores, where);

@@ -24,6 +24,20 @@ TEST(AccurateSum, KeepsWhatPlainAdditionLoses) {
   EXPECT_EQ(accurate_sum(std::vector<double>{1e308, 1e308, 1}), INFINITY);
 }
 
+TEST(RaiseNegatives, MakesThemZeroAndNothingElse) {
+  std::vector<double> scores(5000, 0.25), expected = scores;
+  scores[700] = -0.5;
+  scores[4999] = -0x1p-60;
+  scores[3] = std::nan("");
+  EXPECT_EQ(raise_negatives(scores), 0.5 + 0x1p-60);
+  expected[700] = expected[4999] = 0;
+  EXPECT_TRUE(std::isnan(scores[3]));
+  scores[3] = 0.25;
+  EXPECT_EQ(scores, expected);
+  EXPECT_EQ(raise_negatives(scores), 0);
+  EXPECT_EQ(raise_negatives({}), 0);
+}
+
 TEST(Normalized, ManyEqualNumbersAreRightToTheLastDigit) {
   const std::vector<double> scaled = normalized(std::vector<double>(200000, 0.1), 200000, "values");
   for (const double value : scaled) ASSERT_LE(std::abs(value - 1.0 / 200000), 0x1p-52 / 200000);

@@ -1,6 +1,5 @@
 // PageRank of undirected graphs by accelerated steps (algorithms/step_acceleration.hpp).
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "algorithms/pagerank.hpp"
@@ -11,9 +10,7 @@ namespace tessera::test {
 namespace {
 
 PageRankOptions accelerated(double damping, StopRule stop) {
-  PageRankOptions options;
-  options.damping = damping;
-  options.stop = stop;
+  PageRankOptions options = pagerank_options(damping, stop);
   options.accelerate = true;
   return options;
 }
@@ -22,30 +19,12 @@ PageRankOptions plain(PageRankOptions options) {
   return options;
 }
 
-OracleGraph oracle_of(const Graph& graph) {
-  OracleGraph oracle{graph.num_vertices, {}};
-  for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
-    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e)
-      oracle.edges.push_back({graph.col_indices[e], v, graph.weighted ? graph.weights[e] : 1});
-  return oracle;
-}
-std::vector<double> uniform_jump(std::size_t n) {
-  return std::vector<double>(n, 1.0 / static_cast<double>(n));
-}
-
-/// The edges of `graph`, each with a weight that its reverse has, too.
-OracleGraph weighted_oracle(const Graph& graph) {
-  OracleGraph oracle = oracle_of(graph);
-  for (OracleEdge& e : oracle.edges)
-    e.weight = 0.25 + std::fmod(static_cast<double>((e.source + 1) * (e.target + 1)) * 0.37, 3.0);
-  return oracle;
-}
-
 TEST(AcceleratedPageRank, SolvesTheLinearSystemOfEachRule) {
   for (const double damping : {0.85, 0.99}) {
     const Graph comb = comb_graph(60, 25);  // 23 vertices have no link
     for (const bool weighted : {false, true}) {
-      const OracleGraph oracle = weighted ? weighted_oracle(comb) : oracle_of(comb);
+      OracleGraph oracle = oracle_of(comb);
+      if (weighted) put_weights(oracle);  // those of an edge and its reverse are the same
       const Graph graph = graph_of(oracle, weighted);
       std::vector<double> jump(60, 0.5);
       jump[3] = 20;

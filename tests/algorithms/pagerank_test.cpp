@@ -9,21 +9,10 @@
 namespace tessera::test {
 namespace {
 
-PageRankOptions options_with(double damping, StopRule stop) {
-  PageRankOptions options;
-  options.damping = damping;
-  options.stop = stop;
-  return options;
-}
-
-std::vector<double> uniform_jump(std::size_t n) {
-  return std::vector<double>(n, 1.0 / static_cast<double>(n));
-}
-
 TEST(PageRank, ATwoCycleWithATailHasTheHandValues) {
   // 0 <-> 1, 2 -> 0; c = 1/2, jump 1/6 each: p2 = 1/6, p0 = 1/6 + (p1 + p2)/2, p1 = 1/6 + p0/2.
   const OracleGraph oracle{3, {{0, 1}, {1, 0}, {2, 0}}};
-  const PageRankResult result = run_pagerank(graph_of(oracle, false), options_with(0.5, until(1e-15)));
+  const PageRankResult result = run_pagerank(graph_of(oracle, false), pagerank_options(0.5, until(1e-15)));
   EXPECT_NEAR(result.scores[0], 4.0 / 9, 1e-14);
   EXPECT_NEAR(result.scores[1], 7.0 / 18, 1e-14);
   EXPECT_NEAR(result.scores[2], 1.0 / 6, 1e-14);
@@ -35,7 +24,7 @@ TEST(PageRank, AStarUnderEachDanglingRuleHasTheHandValues) {
   // 1, 2, 3 -> 0, and 0 has no out-link; c = 1/2.
   const OracleGraph oracle{4, {{1, 0}, {2, 0}, {3, 0}}};
   const Graph graph = graph_of(oracle, false);
-  PageRankOptions options = options_with(0.5, until(1e-15));
+  PageRankOptions options = pagerank_options(0.5, until(1e-15));
   const auto centre_and_sum = [&](Dangling rule) {
     options.dangling = rule;
     const PageRankResult result = run_pagerank(graph, options);
@@ -65,7 +54,7 @@ TEST(PageRank, EachRuleSolvesItsLinearSystem) {
       std::vector<double> jump_to_one = jump;
       for (double& value : jump_to_one) value /= total(jump);
       for (const bool personal : {false, true}) {
-        PageRankOptions options = options_with(0.85, until(1e-14));
+        PageRankOptions options = pagerank_options(0.85, until(1e-14));
         if (personal) options.personalization = jump;
         const auto expected_jump = personal ? jump_to_one : uniform_jump(40);
         const std::pair<Dangling, OracleDangling> rules[] = {
@@ -90,7 +79,7 @@ TEST(PageRank, EachRuleSolvesItsLinearSystem) {
 TEST(PageRank, OfRoundedJumpsIsWithinItsErrorBound) {
   OracleGraph oracle{242, {}};
   for (std::size_t v = 0; v < 241; ++v) oracle.edges.push_back({v, 241});
-  PageRankOptions options = options_with(0.009, steps(20));
+  PageRankOptions options = pagerank_options(0.009, steps(20));
   options.dangling = Dangling::drop;
   options.personalization.assign(242, 1.0);
   options.personalization[241] = 0;
@@ -113,7 +102,7 @@ TEST(PageRank, VerticesWithoutLinksHaveTheBitsOfAStepOfTheirOwn) {
       for (const test::Setup& setup :
            {test::Setup{}, test::Setup{.ranks = 3}, test::Setup{.ranks = 7, .kernel = KernelKind::csr},
             test::Setup{.ranks = 2, .kernel = KernelKind::tile_messages}}) {
-        PageRankOptions options = options_with(setup.ranks == 3 ? 0 : 0.85, steps(20));
+        PageRankOptions options = pagerank_options(setup.ranks == 3 ? 0 : 0.85, steps(20));
         options.dangling = rule;
         options.stop.norm = norm;
         const PageRankResult together = run_pagerank<float>(graph, options, setup);
@@ -132,7 +121,7 @@ TEST(PageRank, TheErrorBoundHoldsAtEveryTolerance) {
   const Graph graph = graph_of(oracle, false);
   const auto exact = oracle_pagerank(oracle, 0.9, OracleDangling::uniform, uniform_jump(50));
   for (const double tolerance : {1e-1, 1e-3, 1e-6, 1e-10}) {
-    const PageRankResult result = run_pagerank(graph, options_with(0.9, until(tolerance)));
+    const PageRankResult result = run_pagerank(graph, pagerank_options(0.9, until(tolerance)));
     EXPECT_LE(l1_distance(result.scores, exact), result.error_bound);
     EXPECT_LE(result.error_bound, 9.01 * tolerance);
     EXPECT_LE(result.report.residual, tolerance);
@@ -169,7 +158,7 @@ TEST(PageRank, TheErrorBoundCoversTheRoundingOfJumps) {
   for (const double damping : {0.0, 0.1, 0.85})
     for (unsigned seed = 0; seed < 20; ++seed) {
       const OracleGraph oracle = random_oracle_graph(seed, 40, 100, true);
-      PageRankOptions options = options_with(damping, steps(300));
+      PageRankOptions options = pagerank_options(damping, steps(300));
       options.dangling = Dangling::personalization;
       // Few, so that errors do not cancel.
       options.personalization.assign(40, 0);
@@ -206,7 +195,7 @@ TEST(PageRank, TheErrorBoundCoversTheSumOfALongRow) {
   for (const KernelKind kernel : {KernelKind::csr, KernelKind::tile_composite, KernelKind::tile_messages})
     for (const int ranks : {1, 3}) {
       const PageRankResult result =
-          run_pagerank(graph, options_with(0.85, steps(kSteps)), {.ranks = ranks, .kernel = kernel});
+          run_pagerank(graph, pagerank_options(0.85, steps(kSteps)), {.ranks = ranks, .kernel = kernel});
       EXPECT_LE(distance(result.scores, exact), result.error_bound) << static_cast<int>(kernel);
       EXPECT_LT(result.error_bound, 1e-12);
     }
@@ -215,7 +204,7 @@ TEST(PageRank, TheErrorBoundCoversTheSumOfALongRow) {
 TEST(PageRank, AWarmStartFromTheAnswerTakesOneStep) {
   const OracleGraph oracle = random_oracle_graph(4, 50, 300, false);
   const Graph graph = graph_of(oracle, false);
-  PageRankOptions options = options_with(0.85, until(1e-9));
+  PageRankOptions options = pagerank_options(0.85, until(1e-9));
   const PageRankResult cold = run_pagerank(graph, options);
   options.start = cold.scores;
   for (double& value : options.start) value *= 7;  // need not have sum 1
@@ -227,7 +216,7 @@ TEST(PageRank, AWarmStartFromTheAnswerTakesOneStep) {
 
 TEST(PageRank, FixedStepsAreTheFormulaAppliedSoOften) {
   const OracleGraph oracle{3, {{0, 1}, {1, 0}, {2, 0}}};
-  const PageRankResult result = run_pagerank(graph_of(oracle, false), options_with(0.5, steps(2)));
+  const PageRankResult result = run_pagerank(graph_of(oracle, false), pagerank_options(0.5, steps(2)));
   // From 1/3 each: (1/2, 1/3, 1/6), then (1/6 + (1/3 + 1/6)/2, 1/6 + 1/4, 1/6).
   EXPECT_NEAR(result.scores[0], 5.0 / 12, 1e-15);
   EXPECT_NEAR(result.scores[1], 5.0 / 12, 1e-15);
@@ -240,7 +229,7 @@ TEST(PageRank, FixedStepsAreTheFormulaAppliedSoOften) {
 
 TEST(PageRank, NormsMeasureTheSameChange) {
   const Graph graph = graph_of({3, {{0, 1}, {1, 0}, {2, 0}}}, false);
-  PageRankOptions options = options_with(0.5, steps(2));
+  PageRankOptions options = pagerank_options(0.5, steps(2));
   options.stop.norm = Norm::l2;
   EXPECT_NEAR(run_pagerank(graph, options).report.residual, std::sqrt(2.0) / 12, 1e-15);
   options.stop.norm = Norm::linf;
@@ -251,7 +240,7 @@ TEST(PageRank, NormsMeasureTheSameChange) {
 
 TEST(PageRank, TinyChangesCountInTheL2Norm) {
   const OracleGraph oracle = random_oracle_graph(4, 50, 300, false);
-  PageRankOptions options = options_with(0.85, until(1e-14));
+  PageRankOptions options = pagerank_options(0.85, until(1e-14));
   options.stop.norm = Norm::l2;
   const PageRankResult result = run_pagerank(graph_of(oracle, false), options);
   const auto& history = result.report.residual_history;
@@ -261,7 +250,7 @@ TEST(PageRank, TinyChangesCountInTheL2Norm) {
 }
 
 TEST(PageRank, GraphsAtTheEdgeOfTheRules) {
-  PageRankOptions options = options_with(0.85, until(1e-14));
+  PageRankOptions options = pagerank_options(0.85, until(1e-14));
   EXPECT_EQ(run_pagerank(graph_of({1, {}}, false), options).scores, std::vector<double>{1});
   EXPECT_EQ(run_pagerank(graph_of({1, {{0, 0}}}, false), options).scores, std::vector<double>{1});
   EXPECT_LE(l1_distance(run_pagerank(graph_of({5, {}}, false), options).scores, uniform_jump(5)), 1e-15);
@@ -278,7 +267,7 @@ TEST(PageRank, GraphsAtTheEdgeOfTheRules) {
 TEST(PageRank, StrongDampingConvergesWithoutFalseStagnation) {
   const OracleGraph oracle = random_oracle_graph(9, 30, 60, false);
   const PageRankResult result =
-      run_pagerank(graph_of(oracle, false), options_with(0.9999, until(1e-13, 1000000)));
+      run_pagerank(graph_of(oracle, false), pagerank_options(0.9999, until(1e-13, 1000000)));
   EXPECT_TRUE(result.report.converged);
   EXPECT_FALSE(result.report.stagnated);
   EXPECT_LE(
@@ -289,7 +278,7 @@ TEST(PageRank, StrongDampingConvergesWithoutFalseStagnation) {
 TEST(PageRank, AnUnreachableToleranceEndsWithTheReachableOne) {
   const OracleGraph oracle = random_oracle_graph(5, 60, 500, true);
   const Graph graph = graph_of(oracle, true);
-  PageRankOptions options = options_with(0.99, until(1e-30));
+  PageRankOptions options = pagerank_options(0.99, until(1e-30));
   const PageRankResult result = run_pagerank<float>(graph, options);
   ASSERT_FALSE(result.report.converged);
   EXPECT_TRUE(result.report.stagnated);
@@ -303,7 +292,7 @@ TEST(PageRank, AnUnreachableToleranceEndsWithTheReachableOne) {
 TEST(PageRank, OneRanksObserverStopsAllRanks) {
   const Graph graph = graph_of(random_oracle_graph(5, 60, 500, false), false);
   for (const int ranks : {1, 3}) {
-    PageRankOptions options = options_with(0.85, until(1e-14));
+    PageRankOptions options = pagerank_options(0.85, until(1e-14));
     std::atomic<int> calls = 0;
     std::atomic_flag asked;
     options.observer = [&](const IterationProgress& progress) {
@@ -322,7 +311,7 @@ TEST(PageRank, OneRanksObserverStopsAllRanks) {
 TEST(PageRank, OptionsOutOfRangeAreRefused) {
   const Graph graph = graph_of({3, {{0, 1}, {1, 2}}}, false);
   const auto refuse = [&](auto change) {
-    PageRankOptions options = options_with(0.85, until(1e-6));
+    PageRankOptions options = pagerank_options(0.85, until(1e-6));
     change(options);
     EXPECT_THROW(run_pagerank(graph, options), OptionError);
   };
@@ -340,23 +329,23 @@ TEST(PageRank, ScoresRescaledByALittleMassHaveSumOne) {
   // The scores with links sum to 2.5e-11 before the last step, and exact sums leave up to 2^-76 of each out.
   OracleGraph oracle{1001, {}};
   for (std::size_t leaf = 1; leaf <= 1000; ++leaf) oracle.edges.push_back({leaf, 0});
-  PageRankOptions options = options_with(0.999999999999, steps(50));
+  PageRankOptions options = pagerank_options(0.999999999999, steps(50));
   options.dangling = Dangling::rescale;
   EXPECT_NEAR(run_pagerank(graph_of(oracle, false), options).sum, 1, 1e-9);
 }
 
 TEST(PageRank, WeightsTooLargeForScoresAreRefused) {
   const OracleGraph large{2, {{0, 1, 8e37}, {1, 0, 1}}};
-  EXPECT_THROW(run_pagerank<float>(graph_of(large, true), options_with(0.85, until(1e-6))), InputError);
-  EXPECT_NO_THROW(run_pagerank(graph_of(large, true), options_with(0.85, until(1e-6))));
+  EXPECT_THROW(run_pagerank<float>(graph_of(large, true), pagerank_options(0.85, until(1e-6))), InputError);
+  EXPECT_NO_THROW(run_pagerank(graph_of(large, true), pagerank_options(0.85, until(1e-6))));
   const OracleGraph huge{2, {{0, 1, 4e307}, {1, 0, 1}}};
-  EXPECT_THROW(run_pagerank(graph_of(huge, true), options_with(0.85, until(1e-6))), InputError);
+  EXPECT_THROW(run_pagerank(graph_of(huge, true), pagerank_options(0.85, until(1e-6))), InputError);
 }
 
 TEST(PageRank, WeightsWhoseReciprocalsOverflowAreRefused) {
   const OracleGraph oracle{2, {{0, 1, 1e-305}, {1, 0, 1}}};
-  EXPECT_THROW(run_pagerank<float>(graph_of(oracle, true), options_with(0.85, until(1e-6))), InputError);
-  EXPECT_NO_THROW(run_pagerank(graph_of(oracle, true), options_with(0.85, until(1e-6))));
+  EXPECT_THROW(run_pagerank<float>(graph_of(oracle, true), pagerank_options(0.85, until(1e-6))), InputError);
+  EXPECT_NO_THROW(run_pagerank(graph_of(oracle, true), pagerank_options(0.85, until(1e-6))));
 }
 
 }  // namespace

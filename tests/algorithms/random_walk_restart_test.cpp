@@ -185,15 +185,6 @@ TEST(RandomWalkRestart, RoundingThatKeepsUpALongWalkIsNoticed) {
   EXPECT_TRUE(run_walks<float>(graph, {0}, options)[0].report.converged);
 }
 
-/// Links as the oracle has them.
-OracleGraph oracle_of(const Graph& graph) {
-  OracleGraph oracle{graph.num_vertices, {}};
-  for (std::size_t v = 0; v < graph.num_vertices; ++v)
-    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e)
-      oracle.edges.push_back({graph.col_indices[e], v});
-  return oracle;
-}
-
 TEST(RandomWalkRestart, SlowWalksTakeLessThanHalfOfTheStepsToTheSameTolerance) {
   const Graph graph = ring_graph(300, 250, 2);
   const OracleGraph oracle = oracle_of(graph);

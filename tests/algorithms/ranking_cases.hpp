@@ -41,6 +41,15 @@ inline Graph graph_of(const OracleGraph& oracle, bool weighted) {
   return graph;
 }
 
+/// Links of a graph without weights, as the oracle has them.
+inline OracleGraph oracle_of(const Graph& graph) {
+  OracleGraph oracle{graph.num_vertices, {}};
+  for (std::size_t v = 0; v < graph.num_vertices; ++v)
+    for (EdgeOffset e = graph.row_offsets[v]; e < graph.row_offsets[v + 1]; ++e)
+      oracle.edges.push_back({graph.col_indices[e], v});
+  return oracle;
+}
+
 /// Runs `work(block of the graph, comm)` on all ranks; the result of rank 0. All ranks must have the same
 /// scores, which `scores_of` takes from a result.
 template <class Result, class ScoresOf>
@@ -104,6 +113,12 @@ std::vector<RwrResult> run_walks(const Graph& graph, const std::vector<VertexId>
       });
 }
 
+/// The same of an edge and of its reverse.
+inline void put_weights(OracleGraph& graph) {
+  for (OracleEdge& e : graph.edges)
+    e.weight = 0.25 + std::fmod(static_cast<double>((e.source + 1) * (e.target + 1)) * 0.37, 3.0);
+}
+
 /// Distinct edges, skewed towards small ids, some vertices without out- or in-edges.
 inline OracleGraph random_oracle_graph(unsigned seed, std::size_t n, std::size_t num_edges, bool weighted,
                                        bool symmetric = false) {
@@ -118,9 +133,7 @@ inline OracleGraph random_oracle_graph(unsigned seed, std::size_t n, std::size_t
   }
   OracleGraph graph{n, {}};
   for (const auto& [u, v] : pairs) graph.edges.push_back({u, v, 1});
-  for (OracleEdge& e : graph.edges)
-    if (weighted)
-      e.weight = 0.25 + std::fmod(static_cast<double>((e.source + 1) * (e.target + 1)) * 0.37, 3.0);
+  if (weighted) put_weights(graph);
   return graph;
 }
 
@@ -131,6 +144,16 @@ inline StopRule steps(int count) {
   StopRule rule;
   rule.fixed_iterations = count;
   return rule;
+}
+
+inline PageRankOptions pagerank_options(double damping, StopRule stop) {
+  PageRankOptions options;
+  options.damping = damping;
+  options.stop = stop;
+  return options;
+}
+inline std::vector<double> uniform_jump(std::size_t n) {
+  return std::vector<double>(n, 1.0 / static_cast<double>(n));
 }
 
 inline double total(const std::vector<double>& values) {

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Checks the rules of docs/design.md that a compiler does not: which folder may include which, where MPI and
-CUDA may appear, that nothing below tools prints or exits, and that no file is longer than 400 lines.
+CUDA may appear, that nothing below tools prints or exits, that no file is longer than 400 lines, and that tests which ask
+for a GPU are run on one by tools/device-check.sh.
 
     tests/check_layers.py [ROOT]
 
 Prints one line for each fault, as FILE:LINE: what is wrong, and ends with 1 when there is any.
 """
+import fnmatch
 import os
 import re
 import sys
 
 MAX_LINES = 400
+DEVICE_CHECK = "tools/device-check.sh"
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh")
 SCRIPTS = (".py", ".sh", ".cmake", "CMakeLists.txt")
 FOLDERS = ("kernels", "partition", "engine", "algorithms", "tools", "tests")
@@ -99,7 +102,29 @@ def all_files(root):
                     yield os.path.relpath(os.path.join(parent, name), root)
 
 
+def device_filters(script):
+    """Patterns of the suites that a script runs, without those it leaves out."""
+    lists = re.findall(r"--gtest_filter=['\"]([^'\"]*)", script)
+    return [pattern for found in lists for pattern in found.split(":-")[0].split(":") if pattern]
+
+
+def device_test_faults(path, text, filters):
+    """Suites of a test file that asks for a GPU which no filter finds; those with parameters have a name before theirs."""
+    if "num_devices()" not in text:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r"(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", line)
+        names = [f"{found[1]}.{found[2]}", f"Some/{found[1]}.{found[2]}/0"] if found else []
+        if names and not any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in filters):
+            yield number, f"{found[1]}.{found[2]} is not run by {DEVICE_CHECK}, although its file asks for a GPU"
+
+
 def faults(root):
+    script = os.path.join(root, DEVICE_CHECK)
+    filters = []
+    if os.path.exists(script):
+        with open(script, encoding="utf-8") as file:
+            filters = device_filters(file.read())
     for path in sorted(all_files(root)):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -108,6 +133,8 @@ def faults(root):
             yield f"{path}:{count}: {count} lines, at most {MAX_LINES}; split it"
         if path.endswith(SOURCES):
             yield from (f"{path}:{number}: {fault}" for number, fault in source_faults(path, text))
+        if below(path, "tests") and not below(path, "tests/bench"):
+            yield from (f"{path}:{number}: {fault}" for number, fault in device_test_faults(path, text, filters))
 
 
 def main():

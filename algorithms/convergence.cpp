@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <limits>
 
+#include "algorithms/step_acceleration.hpp"
 #include "kernels/base/error.hpp"
 #include "partition/run_together.hpp"
 
@@ -18,6 +18,9 @@ constexpr double kRoundingUnits = 32;
 /// Steps without a new smallest change that prove stagnation. A change of more units must last for as many
 /// steps: the larger it is, the more a contraction shrinks it beside what rounding hides.
 constexpr int kStagnationSteps = 32;
+/// Swings of accelerated steps without a smaller one that prove it. A slow eigenvector's residual that is met
+/// where it goes through 0 is as large again after one swing, and smaller after three.
+constexpr int kStagnationSwings = 4;
 
 /// The next number with one digit: 3.1e-8 gives 4e-8.
 double round_up_to_one_digit(double value) {
@@ -109,21 +112,34 @@ StopTest::StopTest(const StopRule& rule, Precision precision, double contraction
     : rule_(rule),
       unit_roundoff_(unit_roundoff(precision)),
       most_rounding_units_(kRoundingUnits / (1 - contraction)),
-      smallest_l1_(std::numeric_limits<double>::infinity()),
-      smallest_residual_(smallest_l1_) {
+      steps_of_a_swing_(StepAcceleration::steps_of_a_swing(contraction)) {
   check(rule);
 }
 
-bool StopTest::has_stagnated(const StepChange& change) {
-  steps_since_smallest_ = change.l1 < smallest_l1_ ? 0 : steps_since_smallest_ + 1;
-  smallest_l1_ = std::min(smallest_l1_, change.l1);
-  smallest_residual_ = std::min(smallest_residual_, change.residual);
-  if (steps_since_smallest_ < kStagnationSteps) return false;
-  const double units = std::min<double>(steps_since_smallest_, most_rounding_units_);
-  return smallest_l1_ <= units * unit_roundoff_ * change.magnitude;
+void StopTest::start_to_look(bool is_accelerated) {
+  is_accelerated_ = is_accelerated;
+  num_looked_at_ = 0;
+  largest_ = {0, 0};
+  smallest_ = {kNone, kNone};
+  steps_since_smallest_ = 0;
 }
 
-bool StopTest::done(const StepChange& change, IterationReport& report) {
+bool StopTest::has_stagnated(const StepChange& change, bool is_accelerated) {
+  if (is_accelerated != is_accelerated_) start_to_look(is_accelerated);
+  largest_ = {std::max(largest_.l1, change.l1), std::max(largest_.residual, change.residual)};
+  const int steps = is_accelerated ? steps_of_a_swing_ : 1;
+  if (++num_looked_at_ < steps) return false;
+  steps_since_smallest_ = largest_.l1 < smallest_.l1 ? 0 : steps_since_smallest_ + steps;
+  smallest_ = {std::min(smallest_.l1, largest_.l1), std::min(smallest_.residual, largest_.residual)};
+  num_looked_at_ = 0;
+  largest_ = {0, 0};
+  if (steps_since_smallest_ < std::max(kStagnationSteps, is_accelerated ? kStagnationSwings * steps : 0))
+    return false;
+  const double units = std::min<double>(steps_since_smallest_, most_rounding_units_);
+  return smallest_.l1 <= units * unit_roundoff_ * change.magnitude;
+}
+
+bool StopTest::done(const StepChange& change, IterationReport& report, Kind kind) {
   ++report.iterations;
   report.residual = change.residual;
   report.residual_l1 = change.l1;
@@ -132,10 +148,10 @@ bool StopTest::done(const StepChange& change, IterationReport& report) {
     report.converged = report.iterations >= rule_.fixed_iterations;
     return report.converged;
   }
-  report.converged = change.residual <= rule_.tolerance;
+  report.converged = kind.may_converge && change.residual <= rule_.tolerance;
   if (report.converged) return true;
-  report.stagnated = has_stagnated(change);
-  if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_residual_);
+  report.stagnated = has_stagnated(change, kind.is_accelerated);
+  if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_.residual);
   return report.stagnated || report.iterations >= rule_.max_iterations;
 }
 

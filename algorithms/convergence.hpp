@@ -1,6 +1,7 @@
 // When an iteration stops, and what it reports.
 #pragma once
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -65,16 +66,31 @@ class StopTest {
   /// contraction: below 1, a factor by which each step shrinks the L1 change but for rounding; 0: none is
   /// known.
   StopTest(const StopRule& rule, Precision precision, double contraction = 0);
+  struct Kind {
+    bool is_accelerated = false;  ///< by StepAcceleration: a change says less than the largest of several
+    bool may_converge = true;     ///< false: a change within the tolerance is not the end
+  };
   /// Records the change of a step; true when the iteration ends here.
-  bool done(const StepChange& change, IterationReport& report);
+  bool done(const StepChange& change, IterationReport& report, Kind kind);
+  bool done(const StepChange& change, IterationReport& report) { return done(change, report, {}); }
 
  private:
-  bool has_stagnated(const StepChange& change);
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  struct Change {
+    double l1, residual;
+  };
+
+  bool has_stagnated(const StepChange& change, bool is_accelerated);
+  void start_to_look(bool is_accelerated);
 
   StopRule rule_;
   double unit_roundoff_;
   double most_rounding_units_;
-  double smallest_l1_, smallest_residual_;
+  int steps_of_a_swing_;
+  bool is_accelerated_ = false;
+  int num_looked_at_ = 0;          ///< steps of `largest_`
+  Change largest_{0, 0};           ///< of a swing under way; of one step where nothing is accelerated
+  Change smallest_{kNone, kNone};  ///< of those before
   int steps_since_smallest_ = 0;
 };
 

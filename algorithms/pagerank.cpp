@@ -134,7 +134,7 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
     masses = masses_of(sums.total, sums.dangling, kScoreScale);
     const double sum_before = std::exchange(sum, kScoreScale.value(sums.total));
     const StepChange change = change_of(options.stop.norm, sums, kScoreScale);
-    bool done = stop.done(change, report);
+    bool done = stop.done(change, report, {.is_accelerated = acceleration.is_on()});
     if (may_accelerate) acceleration.take(change.l1);
     if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
       report.interrupted = !done;

@@ -215,7 +215,8 @@ bool WalkBlock<S>::step() {
     IterationReport& report = results_[walks_[q].query].report;
     StepChange change = change_of(options_.stop.norm, sums[q], scale_of_changes_);
     change.magnitude = 1;
-    (walks_[q].stop.done(change, report) ? ended : kept).push_back(q);
+    const bool done = walks_[q].stop.done(change, report, {.is_accelerated = walks_[q].acceleration.is_on()});
+    (done ? ended : kept).push_back(q);
     if (may_accelerate(options_)) walks_[q].acceleration.take(change.l1);
     progress.iteration = report.iterations;
     progress.residual = std::max(progress.residual, report.residual);

@@ -1,5 +1,6 @@
 #include "algorithms/step_acceleration.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera {
@@ -22,7 +23,13 @@ double accelerated_ratio(double c) { return c / (1 + std::sqrt(1 - c * c)); }
 StepAcceleration::StepAcceleration(double contraction, double unit_roundoff)
     : contraction_(contraction),
       slow_ratio_(std::pow(accelerated_ratio(contraction), kOfPlainSteps)),
-      smallest_residual_(kRoundings * unit_roundoff) {}
+      smallest_residual_(kRoundings * unit_roundoff),
+      most_small_steps_(steps_of_a_swing(contraction)) {}
+
+int StepAcceleration::steps_of_a_swing(double contraction) {
+  constexpr double kFewest = 8;
+  return static_cast<int>(std::max(kFewest, std::ceil(-1 / std::log(accelerated_ratio(contraction)))));
+}
 
 double StepAcceleration::weight() {
   if (!is_on()) return 1;
@@ -46,8 +53,9 @@ void StepAcceleration::take(double residual) {
   if (state_ == State::waiting && is_slow(residual)) {
     state_ = State::on;
     most_residual_ = kMostGrowth * residual;
-  } else if (state_ == State::on && !(residual <= most_residual_ && residual > smallest_residual_)) {
-    state_ = State::ended;
+  } else if (state_ == State::on) {
+    num_small_steps_ = residual <= smallest_residual_ ? num_small_steps_ + 1 : 0;
+    if (!(residual <= most_residual_) || num_small_steps_ >= most_small_steps_) state_ = State::ended;
   }
   last_residual_ = residual;
 }

@@ -31,6 +31,9 @@ class StepAcceleration {
   double weight();
   /// The L1 change of a step, once its weight and that of the next one have been asked for.
   void take(double residual);
+  /// Steps, eight or more, in which the largest accelerated residual shrinks by e. A single one tells little:
+  /// that of a slow eigenvector goes up and down, and through 0.
+  static int steps_of_a_swing(double contraction);
 
  private:
   enum class State { waiting, on, ended };
@@ -38,8 +41,9 @@ class StepAcceleration {
   bool is_slow(double residual) const;
 
   double contraction_, slow_ratio_, smallest_residual_;
+  int most_small_steps_;
   State state_ = State::waiting;
-  int num_steps_ = 0, num_weights_ = 0;
+  int num_steps_ = 0, num_weights_ = 0, num_small_steps_ = 0;
   double last_residual_ = 0, most_residual_ = 0, weight_ = 1;
 };
 

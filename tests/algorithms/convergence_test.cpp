@@ -15,10 +15,10 @@ StepChange change(double size) { return {.residual = size, .l1 = size, .magnitud
 /// Feeds residuals from `next` until the test ends, at most `limit`.
 template <class Next>
 IterationReport feed(const StopRule& rule, Precision precision, const Next& next, int limit = 1000000,
-                     double contraction = 0) {
+                     double contraction = 0, bool is_accelerated = false) {
   IterationReport report;
   StopTest stop(rule, precision, contraction);
-  for (int k = 0; k < limit && !stop.done(change(next(k)), report); ++k) {
+  for (int k = 0; k < limit && !stop.done(change(next(k)), report, {.is_accelerated = is_accelerated}); ++k) {
   }
   return report;
 }
@@ -85,6 +85,35 @@ TEST(StopTest, AContractionThatDoesNotShrinkTheChangeStagnatesAboveAFewUnits) {
   // More than rounding can hold up: 32 units over 1 - c.
   const auto large = [](int) { return 3300 * 0x1p-24; };
   EXPECT_FALSE(feed(rule, Precision::f32, large, 1000000, 0.99).stagnated);
+}
+
+TEST(StopTest, AnAcceleratedResidualThatGoesThroughZeroIsNotStagnation) {
+  // Of one slow eigenvector, and as it comes to rest.
+  for (const double turn : {0.002, 0.01, 0.03, 0.3})
+    for (const double phase : {0.0, 0.7, 1.3, 1.5}) {
+      const auto swinging = [&](int k) {
+        return 1e-2 * std::exp(-0.0316 * k) * std::fabs(std::cos(turn * k + phase));
+      };
+      const StopRule rule{.tolerance = 1e-30, .max_iterations = 100000};
+      EXPECT_FALSE(feed(rule, Precision::f32, swinging, 1000, 0.9995, true).stagnated)
+          << turn << ' ' << phase;
+      const auto at_rest = [&](int k) {
+        return std::max(swinging(k), 20 * 0x1p-24 * (1 + 0.3 * std::sin(k)));
+      };
+      const auto report = feed(rule, Precision::f32, at_rest, 1000, 0.9995, true);
+      EXPECT_TRUE(report.stagnated) << turn << ' ' << phase;
+      EXPECT_GE(report.reachable_tolerance, 20 * 0x1p-24);
+      EXPECT_LE(report.reachable_tolerance, 3e-6);
+    }
+}
+
+TEST(StopTest, LooksAnewWhereAccelerationBegins) {
+  // What plain steps had reached before says nothing.
+  IterationReport report;
+  StopTest stop({.tolerance = 1e-30, .max_iterations = 100000}, Precision::f32, 0.999);
+  EXPECT_FALSE(stop.done(change(1e-7), report));
+  for (int k = 0; k < 300; ++k)
+    ASSERT_FALSE(stop.done(change(1e-4 * std::exp(-0.01 * k)), report, {.is_accelerated = true})) << k;
 }
 
 TEST(StopTest, RulesWithoutSenseAreRefused) {

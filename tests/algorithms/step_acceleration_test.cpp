@@ -44,7 +44,8 @@ TEST(StepAcceleration, EndsForGoodWhereResidualsStayOrMayBeRounding) {
   for (const double last : {32.1 * on * 0.9 * 0.9 * 0.9, 15 * kUnit, 0.0, std::nan("")}) {
     StepAcceleration acceleration = after(6, 0.88);
     ASSERT_TRUE(acceleration.is_on());
-    acceleration.take(last);
+    const int num_steps = last < 1 ? StepAcceleration::steps_of_a_swing(0.9) : 1;
+    for (int k = 0; k < num_steps; ++k) acceleration.take(last);
     EXPECT_FALSE(acceleration.is_on()) << last;
     EXPECT_TRUE(acceleration.has_begun());
     EXPECT_EQ(acceleration.weight(), 1);
@@ -54,6 +55,22 @@ TEST(StepAcceleration, EndsForGoodWhereResidualsStayOrMayBeRounding) {
   StepAcceleration acceleration = after(6, 0.88);
   acceleration.take(31.9 * on * 0.9 * 0.9 * 0.9);  // they may grow for a while
   EXPECT_TRUE(acceleration.is_on());
+}
+
+TEST(StepAcceleration, GoesOnWhereOneResidualAlmostVanishes) {
+  StepAcceleration acceleration = after(6, 0.88);
+  for (int k = 0; k < 60; ++k) {
+    acceleration.take(k % StepAcceleration::steps_of_a_swing(0.9) == 0 ? 1e-2 * std::pow(0.7, k)
+                                                                       : 15 * kUnit);
+    ASSERT_TRUE(acceleration.is_on()) << k;
+  }
+}
+
+TEST(StepAcceleration, ASwingShrinksResidualsByE) {
+  EXPECT_EQ(StepAcceleration::steps_of_a_swing(0), 8);
+  EXPECT_EQ(StepAcceleration::steps_of_a_swing(0.85), 8);
+  EXPECT_EQ(StepAcceleration::steps_of_a_swing(0.9995), 32);  // a step by 0.9995 / (1 + 0.0316), e^-0.0316
+  EXPECT_NEAR(StepAcceleration::steps_of_a_swing(1 - 1e-12), 707107, 20);
 }
 
 TEST(StepAcceleration, NothingIsSlowerThanAWalkThatStays) {

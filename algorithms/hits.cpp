@@ -1,6 +1,7 @@
 #include "algorithms/hits.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,9 @@ namespace {
 
 /// Spreading stops after so many steps at least; more when the iteration itself took more.
 constexpr int kSpreadSteps = 50;
+
+/// A change of so many roundings may grow by them.
+constexpr double kRoundings = 16;
 
 StepChange larger(const StepChange& a, const StepChange& b) {
   return {.residual = std::max(a.residual, b.residual),
@@ -174,7 +178,7 @@ class AlternatingHits {
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
-  StepChange step() {
+  StepChange step(double) {
     const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
     return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
   }
@@ -183,6 +187,10 @@ class AlternatingHits {
     authority_.op->wait_for_inputs();
     result.authority = authority_.op->to_original(authority_.score);
     result.hub = hub_.op->to_original(hub_.score);
+    if (options_.normalize == ScoreNorm::max) {  // was multiplied by a rounded reciprocal
+      normalize(ScoreNorm::max, result.authority);
+      normalize(ScoreNorm::max, result.hub);
+    }
     result.convergence_rate = convergence_rate(result.report.residual_history, 1);
     if (!result.report.interrupted) result.unique = is_unique(result);
   }
@@ -200,7 +208,7 @@ class AlternatingHits {
       return marked_rows(hub_, marked_inputs(authority_, hub_.op->to_local(marks)));
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);
-    return has_unique_pair(result.hub, result.report.residual_l1, max_steps, spread);
+    return has_unique_pair(result.hub, result.report.residual_l1, result.convergence_rate, max_steps, spread);
   }
 
   const HitsOptions& options_;
@@ -209,9 +217,9 @@ class AlternatingHits {
 
 /// The block form: z = (a, h) of length 2n. z_k = M z_{k-1} splits into two interleaved sequences (a_k comes
 /// from h_{k-1}, h_k from a_{k-1}), so a step is compared with the one before the last, and a matching pair
-/// is a of the last but one with h of the last. How z is shared between a and h alternates, too: where one
-/// step has both, the next may have next to nothing of one of them, whose change is then not seen. So the
-/// change that counts is the larger one of two steps.
+/// is a of the last but one with h of the last. How z is shared between a and h alternates, too: a step may
+/// have next to nothing of one of them, even both steps of two, whose change is then hardly seen. So the
+/// change that counts is the larger one of two steps, over the smallest share that a or h has in them.
 template <class S>
 class BlockHits {
  public:
@@ -224,28 +232,51 @@ class BlockHits {
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }
 
-  StepChange step() {
+  /// Shares change slowly, so they are looked at in steps 2, 4, 8 and so on, and where the end is near.
+  StepChange step(double tolerance) {
     // Size 2 together, as a and h have size 1 each in the alternating form.
     const double size = options_.normalize == ScoreNorm::max ? 1.0 : 2.0;
     const StepChange change = advance(latest_, latest_, options_, size, before_);
     before_.swap(latest_.score);
-    return larger(change, std::exchange(change_before_, change));
+    const StepChange both = larger(change, std::exchange(change_before_, change));
+    changes_.push_back(both.residual);
+    const auto num_steps = changes_.size();
+    const bool may_end = options_.stop.fixed_iterations == 0 && both.residual <= tolerance * smallest_share_;
+    if (num_steps >= 2 && (std::has_single_bit(num_steps) || may_end)) smallest_share_ = smallest_share();
+    return {both.residual / smallest_share_, both.l1 / smallest_share_, both.magnitude / smallest_share_};
   }
 
   void finish(HitsResult& result) {
     latest_.op->wait_for_inputs();
-    const auto n = static_cast<std::ptrdiff_t>(latest_.op->num_rows() / 2);
-    const std::vector<double> first = latest_.op->to_original(before_),
-                              second = latest_.op->to_original(latest_.score);
-    result.authority.assign(first.begin(), first.begin() + n);
-    result.hub.assign(second.begin() + n, second.end());
+    result.authority = half_of(before_, 0);
+    result.hub = half_of(latest_.score, 1);
     normalize(options_.normalize, result.authority);
     normalize(options_.normalize, result.hub);
-    result.convergence_rate = convergence_rate(result.report.residual_history, 2);
+    result.convergence_rate = convergence_rate(changes_, 2);
     if (!result.report.interrupted) result.unique = is_unique(result);
   }
 
  private:
+  /// In original order: the authorities (0) or hubs (1) of a step.
+  std::vector<double> half_of(const Buffer<S>& score, std::ptrdiff_t half) const {
+    const std::vector<double> all = latest_.op->to_original(score);
+    const auto n = static_cast<std::ptrdiff_t>(all.size() / 2);
+    return {all.begin() + half * n, all.begin() + (half + 1) * n};
+  }
+
+  /// Of the sizes of a and h in the last two steps, which are 1 where they share alike; 1 where there are no
+  /// scores.
+  double smallest_share() {
+    latest_.op->wait_for_inputs();
+    double smallest = 1;
+    for (const Buffer<S>* score : {&before_, &latest_.score})
+      for (const std::ptrdiff_t half : {0, 1}) {
+        const double size = size_of(options_.normalize, half_of(*score, half));
+        if (size > 0) smallest = std::min(smallest, size);
+      }
+    return smallest;
+  }
+
   /// Hubs that were given, with the authorities that come of them: with others one sequence may be that of
   /// another part of the graph, and grow until the other, which is measured and scaled with it, is lost.
   std::vector<double> followed_by_authorities() {
@@ -275,21 +306,32 @@ class BlockHits {
       return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(n), all.end());
     };
     const int max_steps = std::max(kSpreadSteps, result.report.iterations);
-    return has_unique_pair(result.hub, result.report.residual_l1, max_steps, spread);
+    return has_unique_pair(result.hub, result.report.residual_l1, result.convergence_rate, max_steps, spread);
   }
 
   const HitsOptions& options_;
   Side<S> latest_;
   Buffer<S> before_;
   StepChange change_before_{.magnitude = 0};
+  std::vector<double> changes_;  ///< as they are, without shares
+  double smallest_share_ = 1;
 };
+
+/// A change that grows is that of a pair which the scores only come to: they have begun near another one.
+bool shrinks(const StepChange& change, double change_before, Precision precision) {
+  return change.l1 <= std::max(change_before, kRoundings * unit_roundoff(precision) * change.magnitude);
+}
 
 template <class Form>
 HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision, Communicator& comm) {
   HitsResult result;
   StopTest stop(options.stop, precision);
+  // The first change is that from no authorities; so from a given start the second one has none before it.
+  double change_before = options.start_hubs.empty() ? std::numeric_limits<double>::infinity() : 0;
   for (bool done = false; !done;) {
-    done = stop.done(form.step(), result.report);
+    const StepChange change = form.step(options.stop.tolerance);
+    done = stop.done(change, result.report, {.may_converge = shrinks(change, change_before, precision)});
+    change_before = result.report.iterations == 1 ? change_before : change.l1;
     if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, comm)) {
       result.report.interrupted = !done;
       done = true;

@@ -15,8 +15,9 @@ enum class HitsUpdate {
 struct HitsOptions {
   StopRule stop{.max_iterations = 1000};  ///< the rate is the graph's, not a parameter's
   ScoreNorm normalize = ScoreNorm::sum;
-  /// Empty = 1/n each; else one number >= 0 a vertex, sum > 0. The block form begins with authorities of 1/n
-  /// each, or, where these are given, with those that come of them.
+  /// Empty = 1/n each; else one number >= 0 a vertex, sum > 0. Steps stay in the components of hubs above 0,
+  /// whatever other ones have: give all vertices a part (with_even_part). The block form begins with
+  /// authorities of 1/n each, or, where these are given, with those that come of them.
   std::vector<double> start_hubs;
   IterationObserver observer;
 };
@@ -27,8 +28,8 @@ struct HitsResult {
   /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
   /// is not unique (or nearly so) and the result depends on the start.
   double convergence_rate = 0;
-  /// False: several components tie for the dominant pair; nobody looks where the run was stopped. In f32,
-  /// weights that differ by more than 1e38 may hide one.
+  /// False: as far as the steps tell, several components tie for the dominant pair, or nearly so; nobody
+  /// looks where the run was stopped. In f32, weights that differ by more than 1e38 may hide one.
   bool unique = true;
 };
 

@@ -76,16 +76,21 @@ ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) 
   return columns;
 }
 
-void normalize(ScoreNorm norm, std::vector<double>& values) {
+double size_of(ScoreNorm norm, const std::vector<double>& values) {
   double largest = 0;
   for (double value : values) largest = std::max(largest, value);
-  if (largest == 0) return;
+  if (largest == 0) return 0;
   const NormStep step = step_after(norm, largest);
   const ExactScale scale = step.scale();
   NormSums sums{.largest = largest, .sum = {}};
   if (norm != ScoreNorm::max)
     for (double value : values) scale.add(step.squares() ? value * value : value, sums.sum);
-  const double size = step.size(sums, scale);
+  return step.size(sums, scale);
+}
+
+void normalize(ScoreNorm norm, std::vector<double>& values) {
+  const double size = size_of(norm, values);
+  if (size == 0) return;
   for (double& value : values) value /= size;
 }
 

@@ -9,8 +9,11 @@
 namespace tessera {
 namespace {
 
-/// A component that shrinks by more than 1 % a step has at most 100 last changes of mass left.
-constexpr double kSlowestDecay = 100;
+/// A component that shrinks by more than 1 % a step has at most 100 last changes of mass left, one that
+/// shrinks by the rate of the changes, 1 / (1 - rate), which is known to a factor of 2.
+constexpr double kSlowestDecay = 100, kOfRate = 2;
+/// A last change says nothing of mass that it is not small beside.
+constexpr double kMostMass = 0.1;
 constexpr double kLeastMass = 1e-6;
 
 /// value(v) of all v < size, added up by all threads, in the same order by any number of them.
@@ -43,11 +46,12 @@ bool mark(std::span<const double> reached, std::vector<double>& marks) {
 
 }  // namespace
 
-bool has_unique_pair(std::span<const double> hubs, double last_change, int max_steps,
+bool has_unique_pair(std::span<const double> hubs, double last_change, double rate, int max_steps,
                      const std::function<std::vector<double>(std::span<const double>)>& spread) {
   const double total = sum_of(hubs.size(), [&](std::size_t v) { return hubs[v]; });
   if (total == 0) return true;
-  const double allowed = std::max(kLeastMass * total, kSlowestDecay * last_change);
+  const double decay = rate < 1 ? std::max(kSlowestDecay, kOfRate / (1 - rate)) : kSlowestDecay;
+  const double allowed = std::max(kLeastMass * total, std::min(kMostMass * total, decay * last_change));
   std::vector<double> marks = zeros_in_found_pages(hubs.size());
   marks[std::max_element(hubs.begin(), hubs.end()) - hubs.begin()] = 1;
   for (int step = 0; step < max_steps; ++step) {

@@ -13,9 +13,10 @@
 namespace tessera {
 
 /// hubs: converged, original order. `spread`: from marks (1 or 0 a vertex) to the vertices that share an
-/// authority with a marked one (> 0). last_change: of the last step, in L1. False when
-/// the mass outside the largest hub's component is more than what a slower component leaves behind.
-bool has_unique_pair(std::span<const double> hubs, double last_change, int max_steps,
+/// authority with a marked one (> 0). last_change: of the last step, in L1; rate: by which changes shrink a
+/// step, 0 if that is not known. False when the mass outside the largest hub's component is more than what a
+/// slower component leaves behind.
+bool has_unique_pair(std::span<const double> hubs, double last_change, double rate, int max_steps,
                      const std::function<std::vector<double>(std::span<const double>)>& spread);
 
 /// Shrinking of the change a step, from the last eight changes; 0 when they end in 0.

@@ -39,6 +39,12 @@ std::vector<double> normalized(std::span<const double> values, std::uint64_t num
   return scaled;
 }
 
+std::vector<double> with_even_part(std::span<const double> values, double share, const char* what) {
+  std::vector<double> mixed = normalized(values, values.size(), what);
+  for (double& value : mixed) value = (1 - share) * value + share / static_cast<double>(mixed.size());
+  return mixed;
+}
+
 double raise_negatives(std::span<double> scores) {
   const auto n = static_cast<std::int64_t>(scores.size());
   std::int64_t first = n;

@@ -18,6 +18,10 @@ double accurate_sum(std::span<const double> values);
 /// ranks.
 std::vector<double> normalized(std::span<const double> values, std::uint64_t num_vertices, const char* what);
 
+/// (1 - share) of `values`, divided by their sum, and `share` spread over all vertices. Throws as
+/// normalized().
+std::vector<double> with_even_part(std::span<const double> values, double share, const char* what);
+
 /// Accelerated steps leave scores near 0 a little below: 0 is nearer to what they come to. Gives what that
 /// adds to their sum, in the order of vertices.
 double raise_negatives(std::span<double> scores);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "algorithms/vertex_values.hpp"
 #include "tools/all_commands.hpp"
 #include "tools/log.hpp"
 #include "tools/node_values.hpp"
@@ -11,6 +12,11 @@
 
 namespace tessera::cli {
 namespace {
+
+/// Of a warm start: what a graph that has changed may come to, old scores may have nothing of.
+constexpr double kEvenPart = 1e-3;
+/// From here on scores are ten last changes or more from where they go.
+constexpr double kSlowRate = 0.91;
 
 class HitsCommand : public RankingCommand {
  public:
@@ -25,6 +31,7 @@ class HitsCommand : public RankingCommand {
   template <class S>
   HitsResult solve(Graph& graph, HitsOptions& options, Session& session);
   void warn_of_zeros(const HitsResult& result) const;
+  void say_if_slow(const HitsResult& result, Session& session) const;
 
   HitsUpdate update_ = HitsUpdate::alternating;
   ScoreNorm normalize_ = ScoreNorm::sum;
@@ -44,7 +51,10 @@ HitsCommand::HitsCommand()
   options_.choice<ScoreNorm>("normalize", normalize_,
                              {{"sum", ScoreNorm::sum}, {"max", ScoreNorm::max}, {"l2", ScoreNorm::l2}},
                              "what is 1 of authorities and of hubs");
-  options_.text("warm-start", "FILE", warm_start_, "hub scores to start from: label, hub (our own output)");
+  options_.text("warm-start", "FILE", warm_start_,
+                "hub scores to start from: label, hub (our own output); a thousandth of them is spread over "
+                "all nodes, for "
+                "what the graph has come to since");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();
@@ -61,10 +71,10 @@ HitsOptions HitsCommand::hits_options(const Graph& graph, Session& session) cons
   options.stop = stop_;
   options.normalize = normalize_;
   if (warm_start_.empty()) return options;
-  const NodeValues start = read_warm_start(warm_start_, "hub", graph, session);
-  options.start_hubs = start.values;
+  NodeValues start = read_warm_start(warm_start_, "hub", graph, session);
   for (std::uint64_t v = 0; v < graph.num_vertices; ++v)
-    if (!start.is_given[v]) options.start_hubs[v] = 1.0 / static_cast<double>(graph.num_vertices);
+    if (!start.is_given[v]) start.values[v] = 1.0 / static_cast<double>(graph.num_vertices);
+  options.start_hubs = with_even_part(start.values, kEvenPart, "start of the hubs");
   return options;
 }
 
@@ -109,30 +119,40 @@ void HitsCommand::warn_of_zeros(const HitsResult& result) const {
   if (result.report.interrupted || !are_zero(result.hub)) return;
   if (!are_zero(result.authority))
     log_warning("all hub scores are 0: no link has a weight above 0; use --unweighted");
-  else if (warm_start_.empty())
-    log_warning("all scores are 0: no link has a weight above 0; use --unweighted");
   else
-    log_warning(
-        fmt::format("all scores are 0: no link with a weight above 0 leaves a node that has a hub score in "
-                    "{}; use another --warm-start, or none",
-                    input_name(warm_start_)));
+    log_warning("all scores are 0: no link has a weight above 0; use --unweighted");
+}
+
+/// Steps that shrink by a rate come to rate / (1 - rate) last changes together.
+void HitsCommand::say_if_slow(const HitsResult& result, Session& session) const {
+  const double rate = result.convergence_rate;
+  if (!(rate > 0 && rate < 1)) return;
+  const double left = result.report.residual_l1 * rate / (1 - rate);
+  session.report()["hits"]["estimated_error"] = left;
+  if (result.report.converged && rate > kSlowRate)
+    log_info(fmt::format(
+        "changes shrink slowly, by {:.2g} % a step: scores are about {:.2g} from their end (L1); a "
+        "smaller --tolerance brings them nearer",
+        100 * (1 - rate), left));
 }
 
 int HitsCommand::run(Session& session) {
   Graph graph = load(session);
   const MemoryShape shape{
       .num_matrices = 2, .is_block = update_ == HitsUpdate::block, .num_vectors = 2, .num_results = 2};
-  if (general_.dry_run) return finish_dry_run(session, graph, shape);
   HitsOptions options = hits_options(graph, session);
+  if (general_.dry_run) return finish_dry_run(session, graph, shape);
   prepare_to_solve(graph, shape, session);
   const HitsResult result =
       with_precision(precision_, [&](auto zero) { return solve<decltype(zero)>(graph, options, session); });
   session.report()["hits"] = {{"unique", result.unique}, {"convergence_rate", result.convergence_rate}};
+  say_if_slow(result, session);
   if (result.report.interrupted) session.report()["hits"]["unique"] = nullptr;
   if (!result.unique)
     log_warning(
-        "the dominant pair of scores is not unique: several components tie, and the result depends on the "
-        "start");
+        "the dominant pair of scores is not unique, as far as these steps tell: several components tie, or "
+        "nearly so, and the result depends on the start; a smaller --tolerance, with more steps, parts those "
+        "that only nearly do");
   warn_of_zeros(result);
   const Ranking ranking{.query = {}, .columns = {{"authority", result.authority}, {"hub", result.hub}}};
   return finish(session, result.report, std::numeric_limits<double>::quiet_NaN(), {&ranking, 1},

@@ -1,7 +1,9 @@
 #include "algorithms/hits.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 
@@ -290,6 +292,74 @@ TEST(Hits, TheBlockFormStopsWhenBothHalvesHaveSettled) {
     EXPECT_TRUE(result.report.converged);
     EXPECT_NEAR(result.hub[1] / result.hub[0], 0.5, 1e-6);
     EXPECT_NEAR(result.convergence_rate, 2.0 / 7, 1e-6);
+  }
+}
+
+/// An out-star of `out` and an in-star of `in` nodes: the pair is that of the larger one.
+OracleGraph two_stars(std::size_t out, std::size_t in) {
+  OracleGraph oracle{out + in + 2, {}};
+  for (std::size_t v = 0; v < out; ++v) oracle.edges.push_back({0, v + 2});
+  for (std::size_t v = 0; v < in; ++v) oracle.edges.push_back({out + v + 2, 1});
+  return oracle;
+}
+
+TEST(Hits, TheBlockFormSeesChangesOfAHalfThatIsSmallInAllSteps) {
+  // Half of the two sequences has next to no authorities, the other half next to no hubs.
+  for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::l2, ScoreNorm::max}) {
+    const Graph graph = graph_of(two_stars(1000, 1010), false);
+    const HitsResult found =
+        run_hits(graph, options_with(until(1e-5, 20000), norm), {.ranks = 2}, HitsUpdate::block);
+    ASSERT_TRUE(found.report.converged);
+    HitsOptions longer = options_with(steps(found.report.iterations + 2), norm);
+    const HitsResult next = run_hits(graph, longer, {}, HitsUpdate::block);
+    EXPECT_LE(l1_distance(next.authority, found.authority), norm == ScoreNorm::sum ? 2e-5 : 1e-3);
+    EXPECT_GT(found.authority[1] / found.authority[2], 90);
+    EXPECT_TRUE(found.unique);
+  }
+}
+
+TEST(Hits, AStartNearAPairThatIsNoLongerTheDominantOneLeavesIt) {
+  // Two and three hubs that share as many authorities; the links of the two weigh 10.
+  OracleGraph oracle{10, {}};
+  for (std::size_t hub : {0, 1})
+    for (std::size_t authority : {2, 3}) oracle.edges.push_back({hub, authority, 10});
+  for (std::size_t hub : {4, 5, 6})
+    for (std::size_t authority : {7, 8, 9}) oracle.edges.push_back({hub, authority, 1});
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    HitsOptions options = options_with(until(1e-6));
+    options.start_hubs.assign(10, 1e-9);
+    for (std::size_t hub : {4, 5, 6}) options.start_hubs[hub] = 1;
+    const HitsResult found = run_hits(graph_of(oracle, true), options, {}, update);
+    EXPECT_TRUE(found.report.converged);
+    EXPECT_TRUE(found.unique);
+    EXPECT_NEAR(found.authority[2], 0.5, 1e-6);
+    EXPECT_NEAR(found.hub[4], 0, 1e-6);
+  }
+}
+
+TEST(Hits, AStartMayBeGivenAPartOfAllNodes) {
+  // All that 2 had were old hubs, 3 is a better one now.
+  const OracleGraph oracle{5, {{1, 2}, {2, 3}, {3, 1}, {3, 4}}};
+  HitsOptions options = options_with(until(1e-9));
+  options.start_hubs = {0, 1, 0, 0, 0};
+  EXPECT_NEAR(run_hits(graph_of(oracle, false), options).authority[2], 1, 1e-12);
+  options.start_hubs = with_even_part(options.start_hubs, 1e-3, "start");
+  EXPECT_NEAR(total(options.start_hubs), 1, 1e-15);
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult found = run_hits(graph_of(oracle, false), options, {}, update);
+    EXPECT_NEAR(found.authority[1], 0.5, 1e-8);
+    EXPECT_NEAR(found.authority[4], 0.5, 1e-8);
+    EXPECT_NEAR(found.hub[3], 1, 1e-8);
+  }
+}
+
+TEST(Hits, TheLargestScoreIsOneToTheBit) {
+  HitsOptions options = options_with(until(1e-9), ScoreNorm::max);
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
+    const HitsResult found =
+        run_hits(graph_of(random_oracle_graph(31, 50, 300, true), true), options, {}, update);
+    EXPECT_EQ(*std::ranges::max_element(found.authority), 1);
+    EXPECT_EQ(*std::ranges::max_element(found.hub), 1);
   }
 }
 

@@ -23,16 +23,32 @@ std::function<std::vector<double>(std::span<const double>)> line_with_gap(std::s
 
 TEST(HasUniquePair, MassOutsideTheLargestHubsComponentIsATie) {
   int calls = 0;
-  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 50, line_with_gap(1, calls)));
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 50, line_with_gap(99, calls)));
+  EXPECT_FALSE(
+      has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 0.5, 50, line_with_gap(1, calls)));
+  EXPECT_TRUE(
+      has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 0.5, 50, line_with_gap(99, calls)));
 }
 
 TEST(HasUniquePair, WhatASlowerComponentLeavesBehindIsNoTie) {
   int calls = 0;
   const auto spread = line_with_gap(1, calls);
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-7, 0}, 0, 50, spread));
-  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-6, 50, spread));
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-5, 50, spread));
+  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-7, 0}, 0, 0.5, 50, spread));
+  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-6, 0.5, 50, spread));
+  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-5, 0.5, 50, spread));
+}
+
+TEST(HasUniquePair, AComponentThatShrinksAsSlowlyAsTheChangesIsNoTie) {
+  int calls = 0;
+  const auto spread = line_with_gap(1, calls);
+  const std::vector<double> hubs{0.5, 0.48, 0.01, 0.01};
+  EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 0.99, 50, spread));
+  EXPECT_TRUE(has_unique_pair(hubs, 1e-6, 0.99995, 50, spread));
+  EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 1, 50, spread));
+}
+
+TEST(HasUniquePair, ALargeChangeSaysNothing) {
+  int calls = 0;
+  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1, 0, 50, line_with_gap(1, calls)));
 }
 
 /// As many hubs as several threads look at in parts.
@@ -48,17 +64,17 @@ TEST(HasUniquePair, LooksAtAllHubsOfALargeGraph) {
     return reached;
   };
   const auto all = [](std::span<const double> marks) { return std::vector<double>(marks.size(), 0.5); };
-  EXPECT_FALSE(has_unique_pair(hubs, 1e-9, 50, all_but_last));
-  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 50, all));
+  EXPECT_FALSE(has_unique_pair(hubs, 1e-9, 0.5, 50, all_but_last));
+  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 0.5, 50, all));
   hubs.back() = 1e-9;
-  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 50, all_but_last));
+  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 0.5, 50, all_but_last));
 }
 
 TEST(HasUniquePair, StopsWhenNothingIsLeftOutside) {
   int calls = 0;
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 0, 0}, 0, 50, line_with_gap(99, calls)));
+  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 0, 0}, 0, 0.5, 50, line_with_gap(99, calls)));
   EXPECT_EQ(calls, 1);
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0, 0}, 0, 50, line_with_gap(99, calls)));
+  EXPECT_TRUE(has_unique_pair(std::vector<double>{0, 0}, 0, 0.5, 50, line_with_gap(99, calls)));
   EXPECT_EQ(calls, 1);
 }
 

@@ -165,6 +165,17 @@ TEST(ConjugateGradients, NumbersBeyondThePrecisionAreNotBlamedOnTheMatrixAlone) 
   }
 }
 
+TEST(ConjugateGradients, ASolutionBeyondThePrecisionIsRefused) {
+  const Dense a = {{1e-40, 0}, {0, 2e-40}};
+  try {
+    solve_dense<float>(a, {1, 1}, {}, "cpu");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("leave the range of f32"));
+  }
+  EXPECT_NEAR(solve_dense<double>(a, {1, 1}, {}, "cpu").x[1] * 2e-40, 1, 1e-12);
+}
+
 TEST(ConjugateGradients, StopsWhereItIsToldTo) {
   const Dense a = random_system(40, 3);
   const std::vector<double> b(40, 1);

@@ -23,10 +23,6 @@ ExchangePlan empty_plan(const VertexDistribution& inputs, int rank) {
   return plan;
 }
 
-std::uint64_t aligned(std::uint64_t size) {
-  return (size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-}
-
 class TilePlanner {
  public:
   TilePlanner(const VertexDistribution& inputs, const ColumnOrder& columns, int rank)
@@ -75,7 +71,7 @@ class TilePlanner {
       std::vector<std::uint64_t> next(num_ranks_, 0);
       for (std::size_t at = first * num_ranks_; at < end * num_ranks_; ++at) {
         positions_[at] = plan.count + next[at % num_ranks_];
-        next[at % num_ranks_] += aligned(sizes_[at]);
+        next[at % num_ranks_] += round_up<std::uint64_t>(sizes_[at], kPartAlignment);
       }
       const std::uint64_t length = next.empty() ? 0 : *std::max_element(next.begin(), next.end());
       for (std::size_t at = first * num_ranks_; at < end * num_ranks_; ++at)
@@ -98,7 +94,7 @@ class TilePlanner {
       std::uint64_t next = 0;
       for (std::size_t at = t * num_ranks_; at < (t + 1) * num_ranks_; ++at) {
         first_of_part[at] = next;
-        next += aligned(sizes_[at]);
+        next += round_up<std::uint64_t>(sizes_[at], kPartAlignment);
       }
       columns.tiles[t].num_columns = next;
       widest = std::max(widest, next + 1);
@@ -109,7 +105,7 @@ class TilePlanner {
           num_ranks_));
     // Tiles at multiples of a power of two are found fast.
     constexpr std::uint64_t kStride = 4096;
-    const std::uint64_t stride = (widest + kStride - 1) / kStride * kStride;
+    const std::uint64_t stride = round_up(widest, kStride);
     columns.num_slots = stride * num_tiles();
     if (columns.num_slots > kMaxVertices)
       throw ResourceError("the graph has too many vertices for 32-bit slots");

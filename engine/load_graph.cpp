@@ -18,8 +18,7 @@ namespace {
 /// Rank 0 looks, so that all ranks take the same way; a pipe is not looked at, what is read of it is gone.
 bool is_cache(const GraphOptions& options, Communicator& comm) {
   if (options.format != InputFormat::automatic) return options.format == InputFormat::cache;
-  const bool found =
-      comm.is_root() && options.path != "-" && is_regular_file(options.path) && is_binary_cache(options.path);
+  const bool found = comm.is_root() && is_binary_cache(options.path);
   return all_max(comm, std::uint64_t{found}) != 0;
 }
 

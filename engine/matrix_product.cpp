@@ -138,10 +138,9 @@ std::unique_ptr<MatrixProduct<S>> make_product(const std::string& name, const Cs
                                                Backend<S>& backend) {
   if (name == kTileComposite || name == kTileMessages)
     return std::make_unique<TiledProduct<S>>(matrix, name == kTileMessages, backend);
-  for (const FormatEntry& entry : all_formats())
-    if (name == entry.name)
-      return with_vectors<S>(make_format<S>(entry, matrix, !backend.memory_is_host()), matrix.num_rows,
-                             matrix.num_cols, backend);
+  if (const FormatEntry* entry = find_format(name))
+    return with_vectors<S>(make_format<S>(*entry, matrix, !backend.memory_is_host()), matrix.num_rows,
+                           matrix.num_cols, backend);
   throw OptionError(fmt::format("unknown kernel \"{}\"", name));
 }
 

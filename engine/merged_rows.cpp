@@ -26,7 +26,8 @@ struct RowEdges {
         length(graph.row_offsets[row + 1] - graph.row_offsets[row]) {}
 };
 
-/// visit(column) for all columns of both in order, each once. Without a branch that depends on them.
+/// visit(column, is_new) for all columns of both in order; one that a row repeats comes again and is not new.
+/// Without a branch that depends on them.
 template <class Visit>
 void merge_columns(const RowEdges& a, const RowEdges& b, const Visit& visit) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
@@ -152,9 +153,7 @@ void merge_rows(const Graph& graph, const Graph& turned, Duplicates duplicates, 
   result.first_row = graph.first_row;
   result.num_local_rows = graph.num_local_rows;
   run_together(comm, [&] { Merging(graph, turned, duplicates, result).run(); });
-  std::uint64_t num_edges[] = {result.col_indices.size()};
-  comm.all_sum(std::span<std::uint64_t>(num_edges));
-  result.num_edges = num_edges[0];
+  result.num_edges = all_sum(comm, std::uint64_t{result.col_indices.size()});
 }
 
 }  // namespace tessera

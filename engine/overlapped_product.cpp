@@ -17,8 +17,7 @@ namespace tessera {
 namespace {
 
 const FormatEntry& entry_of(const std::string& name) {
-  for (const FormatEntry& entry : all_formats())
-    if (name == entry.name) return entry;
+  if (const FormatEntry* entry = find_format(name)) return *entry;
   throw OptionError(fmt::format("unknown format \"{}\"", name));
 }
 

@@ -113,7 +113,7 @@ class Builder {
     for (std::size_t b = 0; b < num_bins(); ++b) {
       const std::uint32_t size = first_message_[first_row_[b + 1]] - first_message_[first_row_[b]];
       result_.bins.windows[b] = {.first_in = next, .size = size};
-      next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+      next += aligned_bin_size(size);
     }
     result_.num_messages = next;
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");

@@ -13,7 +13,7 @@ enum class Dangling {
   uniform,          ///< their mass goes to all vertices alike
   personalization,  ///< their mass goes where the surfer jumps to
   drop,             ///< it is lost: the paper's equation as it stands; scores sum to less than 1
-  rescale,          ///< it is lost, and each step is scaled back to sum 1
+  rescale,          ///< it is lost, and each step f is scaled back to sum 1: p = f(p) / |f(p)|
 };
 
 /// new = link * y + teleport * jump[row] + constant; jump may be empty (then its term is left out).

@@ -35,6 +35,9 @@ TESSERA_HD inline std::uint32_t elements_of_message(std::uint64_t row_length) {
 }
 /// Messages of a bin start at a multiple of this.
 inline constexpr std::uint32_t kBinAlignment = 32;
+TESSERA_HD constexpr std::uint32_t aligned_bin_size(std::uint32_t num_messages) {
+  return (num_messages + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+}
 
 /// Part of the input vector; offsets are relative to first_in, and offset `size` stands for 0 (padding).
 struct Window {
@@ -50,6 +53,9 @@ struct WindowPart {
   std::uint32_t size = 0;
 };
 inline constexpr std::uint32_t kPartAlignment = 4;
+TESSERA_HD constexpr std::uint32_t aligned_part_size(std::uint32_t size) {
+  return (size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+}
 
 /// One warp's task. A word is two 16-bit offsets of a row.
 ///  - num_rows rows, a thread each. The two products of a word are added first (in S where all values are 1,
@@ -159,7 +165,7 @@ TESSERA_HD inline std::uint64_t input_index(const SlicePassView<S>& pass, std::u
   if (pass.parts == nullptr) return pass.windows[window].first_in + offset;
   const WindowPart* part = pass.parts + window * pass.num_parts;
   for (;; ++part) {
-    const std::uint32_t length = (part->size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    const std::uint32_t length = aligned_part_size(part->size);
     if (offset < length) return part->first_in + offset;
     offset -= length;
   }

@@ -76,13 +76,13 @@ class CudaBackend : public Backend<S> {
            " multiprocessors, " + std::to_string(properties_.totalGlobalMem >> 20) + " MiB";
   }
   TilingLimits tiling_limits() const override {
-    // Fixed for all devices that hold them, so that results do not depend on the device.
+    // Fixed for all devices that hold them, so that results do not depend on the device; bins change none.
     return {.tile_columns = cuda::window_elements<S>(),
             .warp_width = 32,
             .max_active_warps = 4096,
             .max_dense_tiles = 12,
             .bins = {.most_messages = cuda::window_elements<S>(),
-                     .at_once = 132,
+                     .at_once = static_cast<std::uint32_t>(properties_.multiProcessorCount),
                      .least_messages = 512,
                      .row_messages = 4},  // with 2 and 7 a step took as long or 1.5 % longer
             .bin_nonzeros = std::uint64_t{1} << 27,
@@ -94,11 +94,7 @@ class CudaBackend : public Backend<S> {
   bool is_asynchronous() const override { return true; }
   /// Of graphs with more, a chain did not save anything (docs/performance.md).
   EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 18; }
-  std::uint64_t free_bytes() const override {
-    std::size_t free_bytes = 0, all_bytes = 0;
-    TESSERA_CUDA_CALL(cudaMemGetInfo(&free_bytes, &all_bytes));
-    return free_bytes;
-  }
+  std::uint64_t free_bytes() const override { return cuda::free_device_bytes(); }
 
   std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override { return allocate_device(num_bytes); }
   void upload(const void* host, void* device, std::size_t num_bytes) override {

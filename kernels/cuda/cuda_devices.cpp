@@ -24,11 +24,19 @@ cudaDeviceProp properties_of_device() {
   return properties;
 }
 
+bool has_memory_pools() {
+  int device = 0, has = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&has, cudaDevAttrMemoryPoolsSupported, device));
+  return has != 0;
+}
+
 }  // namespace
 
 std::string device_problem() {
   const cudaError_t status = run_probe_kernel();
-  if (status == cudaSuccess) return {};
+  if (status == cudaSuccess)
+    return has_memory_pools() ? "" : "the GPU has no memory pools (a virtual one?); use --backend cpu";
   (void)cudaGetLastError();  // which would fail the next call
   if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction &&
       status != cudaErrorUnsupportedPtxVersion)

@@ -55,7 +55,7 @@ struct MessagesBuild {
       if (b + 1 == edges.size()) break;
       const auto size = static_cast<std::uint32_t>(edges[b + 1].messages_before - edges[b].messages_before);
       bin_windows_.push_back({.first_in = next, .size = size});
-      next += (size + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+      next += aligned_bin_size(size);
     }
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     bin_windows_.push_back({});

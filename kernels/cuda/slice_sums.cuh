@@ -43,7 +43,7 @@ __device__ void start_window(const PassArgs<S>& args, const WindowShare& share, 
     for (std::uint32_t i = 0; i < pass.num_parts; ++i) {
       const WindowPart& part = pass.parts[std::uint64_t{share.window} * pass.num_parts + i];
       start_part<kThreads, kOnce>(args.in + part.first_in, part.size, to);
-      to += (part.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+      to += aligned_part_size(part.size);
     }
   }
   if (threadIdx.x == 0) shared[share.size] = 0;

@@ -33,7 +33,7 @@ struct CsrFormat {
     std::uint64_t size = 0;
     for (std::uint64_t row = 0; row < num_rows; ++row) {
       row_offsets[row] = checked_size(size);
-      size += (row_length(a, row) + alignment - 1) / alignment * alignment;
+      size += round_up<std::uint64_t>(row_length(a, row), alignment);
     }
     row_offsets[num_rows] = checked_size(size);
     col_indices = Buffer<VertexId>(size);

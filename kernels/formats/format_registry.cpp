@@ -1,5 +1,7 @@
 #include "kernels/formats/format_registry.hpp"
 
+#include <algorithm>
+
 #include "kernels/base/error.hpp"
 
 #include "kernels/formats/coo.hpp"
@@ -75,5 +77,12 @@ constexpr FormatEntry kFormats[] = {
 }  // namespace
 
 std::span<const FormatEntry> all_formats() { return kFormats; }
+
+const FormatEntry* find_format(std::string_view name) {
+  const auto formats = all_formats();
+  const auto found = std::find_if(formats.begin(), formats.end(),
+                                  [&](const FormatEntry& entry) { return entry.name == name; });
+  return found == formats.end() ? nullptr : &*found;
+}
 
 }  // namespace tessera

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "kernels/formats/sparse_product.hpp"
 
@@ -17,6 +18,9 @@ struct FormatEntry {
 
 /// The vendor's come last, in builds that know of them.
 std::span<const FormatEntry> all_formats();
+
+/// The format of that name; null when there is none.
+const FormatEntry* find_format(std::string_view name);
 
 /// A matrix in the format of `entry`, in the device's memory or on the host. Columns ascend in every row.
 /// Throws OptionError for a matrix that does not suit the format, with the figures; ResourceError when it

@@ -8,7 +8,8 @@ namespace tessera {
 
 /// MPI from construction to finish(), for the one thread that uses it; where the program has started MPI by
 /// itself, it is the program's to end, too. A process that ends through an exception does not finalize (that
-/// could hang while other ranks still work): call finish() on the good path.
+/// could hang while other ranks still work): call finish() on the good path, or where a time limit ends a
+/// process that waits in vain.
 class MpiSession {
  public:
   /// Throws ResourceError when MPI does not start, or has been started or ended in a way that does not serve.

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <utility>
 
 namespace tessera::cli {
 namespace {
@@ -43,22 +42,30 @@ std::string own_group(const std::string& root) {
   return path;
 }
 
+/// What the limit of one group leaves.
+std::uint64_t left_by(const std::string& group, const char* limit_file, const char* used_file,
+                      std::uint64_t own_bytes) {
+  const std::uint64_t limit = number_in(group + limit_file), used = number_in(group + used_file);
+  if (limit == kUnlimited || used == kUnlimited) return kUnlimited;
+  const auto cache = page_cache(group + "/memory.stat");
+  const std::uint64_t held = cache ? used - std::min(used, *cache) : std::min(used, own_bytes);
+  return limit - std::min(limit, held);
+}
+
 }  // namespace
 
 std::uint64_t cgroup_available_bytes(const std::string& root, std::uint64_t own_bytes) {
-  const std::string mount = root + "/sys/fs/cgroup", group = mount + own_group(root), old = mount + "/memory";
-  const std::pair<std::string, std::string> files[] = {
-      {group + "/memory.max", group + "/memory.current"},
-      {mount + "/memory.max", mount + "/memory.current"},
-      {old + "/memory.limit_in_bytes", old + "/memory.usage_in_bytes"}};
-  for (const auto& [limit_file, used_file] : files) {
-    const std::uint64_t limit = number_in(limit_file), used = number_in(used_file);
-    if (limit == kUnlimited || used == kUnlimited) continue;
-    const auto cache = page_cache(limit_file.substr(0, limit_file.rfind('/')) + "/memory.stat");
-    const std::uint64_t held = cache ? used - std::min(used, *cache) : std::min(used, own_bytes);
-    return limit - std::min(limit, held);
-  }
-  return kUnlimited;
+  const std::string mount = root + "/sys/fs/cgroup";
+  std::uint64_t available = kUnlimited;
+  const auto look_at = [&](const std::string& group, const char* limit_file, const char* used_file) {
+    available = std::min(available, left_by(group, limit_file, used_file, own_bytes));
+  };
+  std::string group = mount + own_group(root);
+  for (; group.size() > mount.size(); group.resize(group.rfind('/')))
+    look_at(group, "/memory.max", "/memory.current");
+  look_at(mount, "/memory.max", "/memory.current");
+  look_at(mount + "/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  return available;
 }
 
 }  // namespace tessera::cli

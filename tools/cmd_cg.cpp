@@ -33,6 +33,9 @@ class CgCommand : public Command {
   SparseMatrix load(Session& session) const;
   template <class S>
   CgResult solve(const SparseMatrix& matrix, const std::vector<double>& b, Session& session) const;
+  template <class S>
+  std::unique_ptr<OverlappedProduct<S>> pack(const SparseMatrix& matrix, const std::string& better,
+                                             Backend<S>& backend) const;
   std::string better_format(const SparseMatrix& matrix, bool on_device) const;
   std::vector<double> inverse_diagonal(const SparseMatrix& matrix) const;
   void write_solution(const std::vector<double>& x) const;
@@ -140,9 +143,20 @@ nlohmann::ordered_json formats_json(const OverlappedProduct<S>& product, std::ui
 std::string CgCommand::better_format(const SparseMatrix& matrix, bool on_device) const {
   if (better_ != "auto") return better_;
   const std::string form = choose_form(matrix_facts(matrix.view()), on_device, precision_ == Precision::f64);
-  const auto formats = all_formats();
-  const auto is_form = [&](const FormatEntry& entry) { return entry.name == form; };
-  return std::any_of(formats.begin(), formats.end(), is_form) ? form : "csr-ell";
+  return find_format(form) != nullptr ? form : "csr-ell";
+}
+
+template <class S>
+std::unique_ptr<OverlappedProduct<S>> CgCommand::pack(const SparseMatrix& matrix, const std::string& better,
+                                                      Backend<S>& backend) const {
+  std::unique_ptr<OverlappedProduct<S>> product;
+  try {
+    product = std::make_unique<OverlappedProduct<S>>(matrix.view(), first_, better, backend);
+  } catch (const OptionError& error) {
+    throw OptionError(fmt::format("--first: {}; name another", error.what()));
+  }
+  if (no_overlap_) product->finish_preparing();
+  return product;
 }
 
 template <class S>
@@ -153,15 +167,7 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
                                  {"precision", sizeof(S) == 4 ? "f32" : "f64"}};
   const std::vector<double> diagonal = inverse_diagonal(matrix);
   const std::string better = better_format(matrix, !backend->memory_is_host());
-  std::optional<OverlappedProduct<S>> product;
-  session.timed("pack", [&] {
-    try {
-      product.emplace(matrix.view(), first_, better, *backend);
-    } catch (const OptionError& error) {
-      throw OptionError(fmt::format("--first: {}; name another", error.what()));
-    }
-    if (no_overlap_) product->finish_preparing();
-  });
+  const auto product = session.timed("pack", [&] { return pack(matrix, better, *backend); });
   StepTimes times;
   const IterationObserver observer = session.progress().iterating(tolerance_, max_iterations_, times);
   CgOptions options;
@@ -191,7 +197,7 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
 }
 
 void CgCommand::write_solution(const std::vector<double>& x) const {
-  const WritingScope writing;
+  const WritingScope writing(output_);
   try {
     write_numbers(output_, x);
   } catch (const ResourceError&) {
@@ -236,11 +242,17 @@ void CgCommand::check_options() const {
   check_one_stdin({{"MATRIX", matrix_}, {"--rhs", right_side_}});
   check_distinct_outputs(outputs());
   check_inputs_are_kept({{"MATRIX", matrix_}, {"--rhs", right_side_}}, outputs());
+  for (const char* ending : {".npy", ".json", ".csv", ".mtx"})
+    if (output_.ends_with(ending))
+      throw OptionError(
+          fmt::format("--output: x goes out as text, one number a line; expected a name such as x.txt, "
+                      "found \"{}\"",
+                      output_));
 }
 
 int CgCommand::run(Session& session) {
   if (session.comm().size() > 1) throw OptionError("cg runs in one process; run it without mpirun");
-  check_writable_outputs(outputs());
+  check_writable_outputs(outputs(), session.comm());
   const SparseMatrix matrix = load(session);
   session.report()["matrix"] = {{"rows", matrix.num_rows}, {"nonzeros", matrix.num_nonzeros()}};
   // Two formats on the host, beside the matrix, and vectors.

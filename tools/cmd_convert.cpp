@@ -41,7 +41,7 @@ void ConvertCommand::check_options() const {
 }
 
 int ConvertCommand::run(Session& session) {
-  check_graph_output(out_, session);
+  check_writable_outputs(outputs(), session.comm());
   const Graph graph = load_input(graph_, session);
   write_graph(graph, out_, session);
   session.write_report();

@@ -89,7 +89,7 @@ void GenerateCommand::check_options() const {
 }
 
 int GenerateCommand::run(Session& session) {
-  check_graph_output(output_, session);
+  check_writable_outputs(outputs(), session.comm());
   GeneratorOptions options = generator_;
   options.kind = kind_ == "rmat" ? GeneratorKind::rmat : GeneratorKind::uniform;
   options.scramble_ids = !keep_ids_;

@@ -52,9 +52,9 @@ PageRankCommand::PageRankCommand()
        {"drop", Dangling::drop},
        {"rescale", Dangling::rescale}},
       "where the mass of nodes without out-links goes: to all alike, where the surfer jumps to, "
-      "nowhere (drop: scores sum to less than 1), or nowhere with scaling back to 1");
+      "nowhere (drop: scores sum to less than 1), or nowhere, each step scaled back to a sum of 1");
   options_.text("personalization", "FILE", personalization_,
-                "where the surfer jumps to: label, weight [all alike]");
+                "where the surfer jumps to: label, weight (a label alone weighs 1) [all alike]");
   options_.text("warm-start", "FILE", warm_start_, "scores to start from: label, score (our own output)");
   options_.flag(
       "plain-steps", plain_steps_,
@@ -89,7 +89,7 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
   PageRankOptions options = step_options(graph);
   if (!personalization_.empty())
     options.personalization =
-        read_node_values(personalization_, "weight", graph, UnknownLabels::error, session.comm()).values;
+        read_node_values(personalization_, "weight", graph, UnknownLabels::error, session.comm(), 1.0).values;
   set_start(graph, session, options);
   return options;
 }
@@ -97,8 +97,8 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
 int PageRankCommand::run(Session& session) {
   Graph graph = load(session);
   const MemoryShape shape{.accelerates = accelerates(step_options(graph))};
-  if (general_.dry_run) return finish_dry_run(session, graph, shape);
   PageRankOptions options = ranking_options(graph, session);
+  if (general_.dry_run) return finish_dry_run(session, graph, shape);
   prepare_to_solve(graph, shape, session);
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);

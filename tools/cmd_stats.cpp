@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/graph_stats.hpp"
-#include "engine/io/atomic_file.hpp"
 #include "partition/run_together.hpp"
 #include "tools/all_commands.hpp"
 #include "tools/backend_choice.hpp"
@@ -142,9 +141,7 @@ std::string StatsCommand::tiling_text(const Graph& graph, Session& session) cons
 
 int StatsCommand::run(Session& session) {
   Communicator& comm = session.comm();
-  run_together(comm, [&] {
-    if (session.is_root() && !general_.report.empty()) check_writable(general_.report);
-  });
+  check_writable_outputs(outputs(), comm);
   const Graph graph = load_input(graph_, session);
   const GraphStats stats = session.timed("stats", [&] { return graph_stats(graph, comm); });
   session.report()["stats"] = stats_json(stats);

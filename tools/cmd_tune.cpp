@@ -126,7 +126,8 @@ int TuneCommand::run(Session& session) {
         "why "
         "no GPU answers");
   const std::string path = table_path(is_gpu);
-  check_writable_outputs({{"--output", path}, {"--samples", samples_}, {"--report", general_.report}});
+  check_writable_outputs({{"--output", path}, {"--samples", samples_}, {"--report", general_.report}},
+                         session.comm());
   const auto progress = [&](double fraction) {
     session.progress().phase(fmt::format("measuring, {:.0f} %", 100 * fraction));
     if (stop_requested()) throw Error(ErrorCategory::interrupted, "interrupted while measuring");

@@ -154,7 +154,7 @@ void ComparisonCommand::check_options() const {
 
 void ComparisonCommand::prepare(Session& session) const {
   if (session.comm().size() > 1) throw OptionError(name() + " measures one process; run it without mpirun");
-  check_writable_outputs(outputs());
+  check_writable_outputs(outputs(), session.comm());
 }
 
 std::vector<std::string> ComparisonCommand::known_names() const {

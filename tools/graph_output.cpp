@@ -6,7 +6,6 @@
 #include "engine/io/atomic_file.hpp"
 #include "engine/io/binary_cache.hpp"
 #include "engine/io/graph_writer.hpp"
-#include "partition/run_together.hpp"
 #include "tools/log.hpp"
 #include "tools/report.hpp"
 #include "tools/stop_signal.hpp"
@@ -29,19 +28,10 @@ GraphFileKind graph_file_kind(const std::string& path) {
                   path));
 }
 
-void check_graph_output(const std::string& path, Session& session) {
-  const std::string& report = session.general().report;
-  run_together(session.comm(), [&] {
-    if (!session.is_root()) return;
-    check_writable(path);
-    if (!report.empty()) check_writable(report);
-  });
-}
-
 void write_graph(const Graph& graph, const std::string& path, Session& session) {
   session.progress().phase("writing");
   session.timed("write", [&] {
-    const WritingScope writing;
+    const WritingScope writing(path);
     switch (graph_file_kind(path)) {
       case GraphFileKind::cache:
         return write_binary_cache(graph, path, session.comm());

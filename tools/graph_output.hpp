@@ -12,9 +12,6 @@ enum class GraphFileKind { cache, edge_list, matrix_market };
 /// .tsr: cache; .tsv .txt .el .csv: edge list; .mtx: Matrix Market. Throws OptionError naming these.
 GraphFileKind graph_file_kind(const std::string& path);
 
-/// Throws the same ResourceError on every rank when `path` or the report cannot be written. Collective.
-void check_graph_output(const std::string& path, Session& session);
-
 /// Collective; atomic.
 void write_graph(const Graph& graph, const std::string& path, Session& session);
 

@@ -29,8 +29,8 @@ std::vector<std::string> labels_of(const std::vector<LabelValue>& entries) {
 double NodeValues::sum() const { return accurate_sum(values); }
 
 NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
-                            UnknownLabels unknown, Communicator& comm) {
-  const std::vector<LabelValue> entries = read_label_values(path, column, comm);
+                            UnknownLabels unknown, Communicator& comm, std::optional<double> value_if_none) {
+  const std::vector<LabelValue> entries = read_label_values(path, column, comm, value_if_none);
   const std::vector<VertexId> ids = find_labels(labels_of(entries), graph.labels, comm);
   NodeValues result;
   result.values.assign(graph.num_vertices, 0.0);
@@ -39,8 +39,10 @@ NodeValues read_node_values(const std::string& path, std::string_view column, co
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (ids[i] == kNoVertex) {
       if (unknown == UnknownLabels::error)
-        throw InputError(fmt::format("{}:{}: expected the label of a node, found \"{}\"", path,
-                                     entries[i].line, entries[i].label));
+        throw InputError(
+            fmt::format("{}:{}: expected the label of a node of the graph, found \"{}\"; labels are "
+                        "compared as they are written in the graph's file",
+                        path, entries[i].line, entries[i].label));
       ++result.num_unknown;
       continue;
     }

@@ -1,5 +1,6 @@
 // Numbers for nodes from a file (label, value), as a vector over all nodes.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,12 @@ struct NodeValues {
   double sum() const;
 };
 
-/// `column`: the header's name of the values (read_label_values).
+/// `column`: the header's name of the values; value_if_none: of a label alone (read_label_values).
 /// Collective, same on every rank. Throws InputError "FILE:LINE: ..." for a label given twice, an unknown
 /// one (when that is an error), and for a file whose values add up to zero.
 NodeValues read_node_values(const std::string& path, std::string_view column, const Graph& graph,
-                            UnknownLabels unknown, Communicator& comm);
+                            UnknownLabels unknown, Communicator& comm,
+                            std::optional<double> value_if_none = std::nullopt);
 
 struct PlacedLabel {
   std::string label;

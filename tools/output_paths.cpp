@@ -6,8 +6,10 @@
 #include <system_error>
 
 #include "engine/io/atomic_file.hpp"
+#include "engine/io/input_file.hpp"
 #include "engine/io/label_list_writer.hpp"
 #include "kernels/base/error.hpp"
+#include "partition/run_together.hpp"
 
 namespace tessera::cli {
 
@@ -63,9 +65,25 @@ void check_inputs_are_kept(const NamedPaths& inputs, const NamedPaths& outputs) 
     }
 }
 
-void check_writable_outputs(const NamedPaths& outputs) {
-  for (const auto& [name, path] : outputs)
-    if (!path.empty() && path != "-") check_writable(path);
+void check_readable_inputs(const NamedPaths& inputs, Communicator& comm) {
+  run_together(comm, [&] {
+    if (!comm.is_root()) return;
+    for (const auto& [name, path] : inputs) {
+      if (path.empty() || path == "-") continue;
+      std::error_code missing;
+      const auto type = std::filesystem::status(path, missing).type();
+      if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character)
+        const InputFile file(path);
+    }
+  });
+}
+
+void check_writable_outputs(const NamedPaths& outputs, Communicator& comm) {
+  run_together(comm, [&] {
+    if (!comm.is_root()) return;
+    for (const auto& [name, path] : outputs)
+      if (!path.empty() && path != "-") check_writable(path);
+  });
 }
 
 }  // namespace tessera::cli

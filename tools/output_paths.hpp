@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "partition/communicator.hpp"
+
 namespace tessera::cli {
 
 /// Name of the option, and its path; "" is not given, "-" standard output or input.
@@ -15,7 +17,10 @@ using NamedPaths = std::vector<std::pair<std::string, std::string>>;
 void check_distinct_outputs(const NamedPaths& outputs);
 /// Throws OptionError where an output would replace an input, by whatever path ("-" never does).
 void check_inputs_are_kept(const NamedPaths& inputs, const NamedPaths& outputs);
-/// Throws ResourceError for a file that cannot be written.
-void check_writable_outputs(const NamedPaths& outputs);
+/// Throws InputError for a file that cannot be opened, before a graph is read; pipes are left alone, what is
+/// read of them is gone. Rank 0 looks. Collective.
+void check_readable_inputs(const NamedPaths& inputs, Communicator& comm);
+/// Throws ResourceError for a file that cannot be written; rank 0, which writes, looks. Collective.
+void check_writable_outputs(const NamedPaths& outputs, Communicator& comm);
 
 }  // namespace tessera::cli

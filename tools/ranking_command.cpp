@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "engine/graph_stats.hpp"
-#include "engine/io/atomic_file.hpp"
 #include "partition/run_together.hpp"
 #include "tools/backend_choice.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/log.hpp"
 #include "tools/memory.hpp"
+#include "tools/output_paths.hpp"
 #include "tools/report.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/terminal.hpp"
@@ -21,14 +21,6 @@ namespace tessera::cli {
 namespace {
 
 constexpr std::uint64_t kTableRows = 10;
-
-void check_output_paths(const std::string& output, const std::string& report, Communicator& comm) {
-  run_together(comm, [&] {
-    if (!comm.is_root()) return;
-    if (!output.empty()) check_writable(output);
-    if (!report.empty()) check_writable(report);
-  });
-}
 
 }  // namespace
 
@@ -154,7 +146,8 @@ void RankingCommand::choose_backend(Communicator& comm) {
 Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   bool graph_decides = backend_ == "auto" && !asks_for_gpu();
   if (!graph_decides) choose_backend(session.comm());
-  if (!general_.dry_run) check_output_paths(output_, general_.report, session.comm());
+  check_readable_inputs(more_inputs(), session.comm());
+  check_writable_outputs(outputs(), session.comm());
   GraphOptions how = graph_;
   how.may_use_device = [&](std::uint64_t num_edges) {
     if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host) return false;
@@ -332,7 +325,7 @@ void RankingCommand::write_scores(Session& session, std::span<const Ranking> ran
                                   const LabelTable& labels) const {
   Communicator& comm = session.comm();
   const ScoreWriterOptions options = writer_options(comm);
-  const WritingScope writing;
+  const WritingScope writing(options.path);
   try {
     write_rankings(rankings, labels, options, comm);
   } catch (const ResourceError&) {

@@ -80,7 +80,9 @@ std::unique_ptr<Command> find_command(const std::string& name) {
   const char* what = name.starts_with('-') ? "option" : "command";
   const char* place =
       name.starts_with('-') ? "; options follow the command: tessera COMMAND ... [options]" : "";
-  throw OptionError(fmt::format("unknown {} \"{}\"{}{}", what, name, did_you_mean(name, names), place));
+  const std::string nearest = did_you_mean(name, names);
+  const char* remedy = nearest.empty() && *place == 0 ? "; tessera help lists the commands" : "";
+  throw OptionError(fmt::format("unknown {} \"{}\"{}{}{}", what, name, nearest, place, remedy));
 }
 
 /// For the words that take at most `count` arguments.
@@ -132,15 +134,19 @@ int dispatch(const std::vector<std::string>& arguments, Communicator& comm) {
 /// Rank 0 speaks for an error of all ranks, who leave together. A rank whose error is its own finds nobody
 /// to leave with: after a while it says so and ends, and the launcher ends the others.
 int report_error(const std::string& message, int exit_code, double wait_seconds, Communicator& comm) {
-  end_is_told();
-  erase_transient_line();
-  log_error(message);
-  if (comm.size() > 1) {
-    std::thread([message, exit_code, wait_seconds, rank = comm.rank()] {
-      std::this_thread::sleep_for(std::chrono::duration<double>(wait_seconds));
-      if (rank != 0) log_error_of_rank(rank, message);
-      _exit(exit_code);
-    }).detach();
+  try {
+    end_is_told();
+    erase_transient_line();
+    log_error(message);
+    if (comm.size() > 1) {
+      std::thread([message, exit_code, wait_seconds, rank = comm.rank()] {
+        std::this_thread::sleep_for(std::chrono::duration<double>(wait_seconds));
+        if (rank != 0) log_error_of_rank(rank, message);
+        _exit(exit_code);
+      }).detach();
+    }
+  } catch (const std::exception&) {  // no memory to say it, or no thread: nobody would end a rank that waits
+    _exit(exit_code);
   }
   return exit_code;
 }

@@ -1,5 +1,5 @@
-// From arguments to exit code: finds the command, reads its options, runs it. Holds the only place of the
-// program where errors are caught.
+// From arguments to exit code: finds the command, reads its options, runs it. Here errors become
+// exit codes (those of starting and ending MPI in main.cpp).
 #pragma once
 #include <string>
 #include <vector>

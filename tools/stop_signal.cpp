@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "engine/io/atomic_file.hpp"
 #include "tools/exit_code.hpp"
 
 namespace tessera::cli {
@@ -77,7 +78,7 @@ bool stops_after_step() {
   return has_stopped;
 }
 
-WritingScope::WritingScope() { is_writing = 1; }
+WritingScope::WritingScope(const std::string& path) { is_writing = has_temporary(path) ? 1 : 0; }
 WritingScope::~WritingScope() { is_writing = 0; }
 
 }  // namespace tessera::cli

@@ -2,6 +2,7 @@
 // without a next step, or behind it, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored,
 // so that writes fail.
 #pragma once
+#include <string>
 
 namespace tessera::cli {
 
@@ -18,11 +19,11 @@ inline bool stop_requested() { return stop_signal() != 0; }
 /// The same, asked behind a step: what is left to do has two seconds from now on.
 bool stops_after_step();
 
-/// While one exists the process is not ended by the two-second limit: a file is being written and its
-/// temporary must be removed or renamed.
+/// While one exists whose file has a temporary, which must be removed or renamed, the process is not ended by
+/// the two-second limit. A pipe may have no reader for ever, so there the limit stays.
 class WritingScope {
  public:
-  WritingScope();
+  explicit WritingScope(const std::string& path);
   ~WritingScope();
   WritingScope(const WritingScope&) = delete;
   WritingScope& operator=(const WritingScope&) = delete;

@@ -25,7 +25,7 @@ void write_stdout(const std::string& text) {
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  const WritingScope writing;
+  const WritingScope writing(path);
   if (path == "-") return write_stdout(text);
   AtomicFile file(path);
   file.write(text);

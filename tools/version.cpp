@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <boost/version.hpp>
+
+#include "tools/commit.hpp"  // written by the build
 #ifdef TESSERA_HAVE_MPI
 #include <mpi.h>
 #endif

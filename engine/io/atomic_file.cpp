@@ -214,6 +214,11 @@ void AtomicFile::fail(int error_number) const {
   fail_to_write(path_, system_error_text(error_number));
 }
 
+bool has_temporary(const std::string& path) {
+  struct stat status {};
+  return !is_standard_output(path) && (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+}
+
 void check_writable(const std::string& path) {
   if (is_standard_output(path)) return;
   // A FIFO is not opened: that would wait for its reader, and the reader would see an end of file.

@@ -42,6 +42,9 @@ class AtomicFile {
   bool is_regular_ = true;
 };
 
+/// Whether an AtomicFile of `path` writes beside it: a regular file is there, or nothing yet.
+bool has_temporary(const std::string& path);
+
 /// Throws ResourceError when `path` could not be written by an AtomicFile now (missing folder, no rights,
 /// a folder of that name); leaves nothing behind. "-" is fine.
 void check_writable(const std::string& path);

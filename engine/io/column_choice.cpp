@@ -126,8 +126,9 @@ void set_columns(const std::vector<std::string>& wanted, const Names* header, co
     } else if (header != nullptr) {
       const auto found = find_name(*header, wanted[i]);
       if (!found)
-        throw InputError(fmt::format("{}:{}: no column is named {}; the header has {}", head.name, line,
-                                     quoted_text(wanted[i]), listed(*header)));
+        fail_at_line(
+            head, line,
+            fmt::format("no column is named {}; the header has {}", quoted_text(wanted[i]), listed(*header)));
       *columns[i] = *found;
     }
   }

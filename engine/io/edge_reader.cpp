@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/io/format_probe.hpp"
+#include "engine/io/matrix_market_header.hpp"
 #include "engine/io/open_input.hpp"
 #include "engine/io/parse_blocks.hpp"
 #include "engine/io/same_file.hpp"
@@ -113,13 +114,6 @@ std::uint64_t largest_key(const ParsedBlocks& blocks) {
   return largest;
 }
 
-void check_entry_count(const TextHead& head, const TextFormat& format, std::uint64_t edges) {
-  if (!format.is_matrix || edges == format.matrix_entries) return;
-  throw InputError(fmt::format("{}: the size line (line {}) states {} entries, the file has {}{}", head.name,
-                               format.body_line - 1, format.matrix_entries, edges,
-                               edges < format.matrix_entries ? "; is it complete?" : ""));
-}
-
 std::string label_choice_text(const TextFormat& format, LabelKind kind) {
   if (kind == LabelKind::range) return fmt::format("range (1 to {}, declared)", format.matrix_size);
   if (kind == LabelKind::integer)
@@ -172,7 +166,9 @@ ParsedEdges read_edges(const GraphOptions& options, Communicator& comm, const Re
   ParsedEdges parsed;
   parsed.kind = format.is_matrix ? LabelKind::range : strings ? LabelKind::string : LabelKind::integer;
   parsed.facts.edges_read = count_edges(blocks);
-  check_entry_count(shared.head, format, all_sum(comm, parsed.facts.edges_read));
+  const std::uint64_t num_entries = all_sum(comm, parsed.facts.edges_read);
+  if (format.is_matrix)
+    check_matrix_market_entries(shared.head.name, format.body_line - 1, format.matrix_entries, num_entries);
   if (parsed.kind == LabelKind::integer) parsed.max_key = largest_key(blocks);
   parsed.weighted = format.weighted;
   parsed.undirected = format.undirected;

@@ -168,13 +168,8 @@ bool ends_with_mtx(std::string_view name) { return name.find(".mtx") != std::str
 TextFormat probe_format(const TextHead& head, const GraphOptions& options) {
   refuse_cache(head, options);
   refuse_binary(head);
-  HeadLines lines(head, byte_order_mark_size(head.text));
   HeadLine line;
-  std::string_view first;
-  while (lines.next(line) && (first = trimmed_line(line.text, 0)).empty()) continue;
-  if (first.find('\r') != std::string_view::npos)
-    throw InputError(fmt::format("{}:{}: lines end in CR alone; convert them to LF (tr '\\r' '\\n')",
-                                 head.name, line.number));
+  const std::string_view first = first_content(head, line);
   const bool automatic = options.format == InputFormat::automatic;
   const bool banner = is_matrix_market_banner(first);
   const bool konect = is_konect_header(first);

@@ -85,19 +85,24 @@ std::size_t value_index(const LineFields& header, std::string_view column) {
 }
 
 LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFields& fields,
-                       std::size_t value_at) {
-  if (fields.size() <= value_at)
+                       std::size_t value_at, std::optional<double> value_if_none) {
+  const bool is_alone = fields.size() == 1 && value_if_none;
+  if (fields.size() <= value_at && !is_alone)
     fail_at_line(text, line.number, "expected a label and a number, found " + quoted_text(line.text));
   if (fields[0].empty()) fail_at_line(text, line.number, "the label is empty");
   LabelValue result{std::string(fields[0]), 0, line.number};
-  if (!parse_decimal(fields[value_at], Sign::not_negative, result.value))
+  if (is_alone) {
+    result.value = *value_if_none;
+  } else if (!parse_decimal(fields[value_at], Sign::not_negative, result.value)) {
     fail_at_line(text, line.number,
                  "expected a finite number that is not negative after the label, found " +
                      quoted_text(fields[value_at]));
+  }
   return result;
 }
 
-void append_values(const TextHead& text, std::string_view column, std::vector<LabelValue>& values) {
+void append_values(const TextHead& text, std::string_view column, std::optional<double> value_if_none,
+                   std::vector<LabelValue>& values) {
   const char delimiter = find_delimiter(text);
   LineFields fields(delimiter, delimiter != 0);
   bool first = true;
@@ -108,7 +113,7 @@ void append_values(const TextHead& text, std::string_view column, std::vector<La
     if (first && is_header(fields))
       value_at = value_index(fields, column);
     else
-      values.push_back(label_value(text, line, fields, value_at));
+      values.push_back(label_value(text, line, fields, value_at, value_if_none));
     first = false;
   });
 }
@@ -116,11 +121,11 @@ void append_values(const TextHead& text, std::string_view column, std::vector<La
 }  // namespace
 
 std::vector<LabelValue> read_label_values(const std::string& path, std::string_view column,
-                                          Communicator& comm) {
+                                          Communicator& comm, std::optional<double> value_if_none) {
   const TextHead text = read_whole(path, comm);
   std::vector<LabelValue> values;
   try {
-    append_values(text, column, values);
+    append_values(text, column, value_if_none, values);
   } catch (const InputError&) {
     const std::string kind = values.empty() ? other_kind(text) : "";
     if (kind.empty()) throw;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/io/quoted_text.hpp"
+
 namespace tessera {
 
 namespace {
@@ -12,6 +14,10 @@ std::string_view trimmed_blanks(std::string_view text) {
   return text;
 }
 
+constexpr const char* kTextAfterQuote = "text after a closing quote (another --delimiter?)";
+constexpr const char* kTornLabel =
+    "a label in quotes with a blank in it (read with --format csv --delimiter space)";
+
 }  // namespace
 
 std::string_view trimmed_line(std::string_view line, char delimiter) {
@@ -21,19 +27,19 @@ std::string_view trimmed_line(std::string_view line, char delimiter) {
   return line;
 }
 
+std::string carriage_return_inside(std::string_view line) {
+  return "a carriage return inside the line (line ends must be LF or CR LF): " + quoted_text(line);
+}
+
 const char* LineFields::split(std::string_view line) {
   fields_.clear();
+  const bool has_quotes = line.find('"') != std::string_view::npos;
   if (delimiter_ == 0) {
-    std::size_t i = 0;
-    while (i < line.size()) {
-      while (i < line.size() && is_blank(line[i])) ++i;
-      const std::size_t begin = i;
-      while (i < line.size() && !is_blank(line[i])) ++i;
-      if (i > begin) fields_.push_back(line.substr(begin, i - begin));
-    }
-    return "";
+    if (quotes_ && has_quotes) return split_quoted_at_blanks(line);
+    split_at_blanks(line);
+    return has_quotes && tears_a_label() ? kTornLabel : "";
   }
-  if (quotes_ && line.find('"') != std::string_view::npos) return split_quoted(line);
+  if (quotes_ && has_quotes) return split_quoted(line);
   std::size_t begin = 0;
   for (;;) {
     const std::size_t end = line.find(delimiter_, begin);
@@ -43,24 +49,66 @@ const char* LineFields::split(std::string_view line) {
   }
 }
 
-const char* LineFields::split_quoted(std::string_view line) {
+void LineFields::split_at_blanks(std::string_view line) {
+  std::size_t i = 0;
+  while (i < line.size()) {
+    while (i < line.size() && is_blank(line[i])) ++i;
+    const std::size_t begin = i;
+    while (i < line.size() && !is_blank(line[i])) ++i;
+    if (i > begin) fields_.push_back(line.substr(begin, i - begin));
+  }
+}
+
+/// Whether a field begins with a quote that a later one ends with.
+bool LineFields::tears_a_label() const {
+  bool is_open = false;
+  for (const std::string_view field : fields_) {
+    if (is_open && field.ends_with('"')) return true;
+    is_open = is_open || (field.starts_with('"') && (field.size() == 1 || !field.ends_with('"')));
+  }
+  return false;
+}
+
+const char* LineFields::take_quoted(std::string_view line, std::size_t& i) {
+  const std::size_t begin = unescaped_.size();
+  for (++i;; ++i) {
+    if (i >= line.size()) return "a quote that is not closed on its line";
+    if (line[i] == '"' && (i + 1 == line.size() || line[i + 1] != '"')) break;
+    if (line[i] == '"') ++i;
+    unescaped_ += line[i];
+  }
+  ++i;
+  fields_.push_back(std::string_view(unescaped_).substr(begin));
+  return "";
+}
+
+const char* LineFields::split_quoted_at_blanks(std::string_view line) {
   unescaped_.clear();
   unescaped_.reserve(line.size());  // never more than the line: the views into it stay valid
+  for (std::size_t i = 0;;) {
+    while (i < line.size() && is_blank(line[i])) ++i;
+    if (i >= line.size()) return "";
+    if (line[i] == '"') {
+      if (const char* problem = take_quoted(line, i); *problem != 0) return problem;
+      if (i < line.size() && !is_blank(line[i])) return kTextAfterQuote;
+    } else {
+      const std::size_t begin = i;
+      while (i < line.size() && !is_blank(line[i])) ++i;
+      fields_.push_back(line.substr(begin, i - begin));
+    }
+  }
+}
+
+const char* LineFields::split_quoted(std::string_view line) {
+  unescaped_.clear();
+  unescaped_.reserve(line.size());
   std::size_t i = 0;
   for (;;) {
     while (i < line.size() && is_blank(line[i]) && line[i] != delimiter_) ++i;
     if (i < line.size() && line[i] == '"') {
-      const std::size_t begin = unescaped_.size();
-      for (++i;; ++i) {
-        if (i >= line.size()) return "a quote that is not closed on its line";
-        if (line[i] == '"' && (i + 1 == line.size() || line[i + 1] != '"')) break;
-        if (line[i] == '"') ++i;
-        unescaped_ += line[i];
-      }
-      ++i;
+      if (const char* problem = take_quoted(line, i); *problem != 0) return problem;
       while (i < line.size() && is_blank(line[i]) && line[i] != delimiter_) ++i;
-      if (i < line.size() && line[i] != delimiter_) return "text after a closing quote";
-      fields_.push_back(std::string_view(unescaped_).substr(begin));
+      if (i < line.size() && line[i] != delimiter_) return kTextAfterQuote;
     } else {
       const std::size_t end = std::min(line.find(delimiter_, i), line.size());
       fields_.push_back(trimmed_blanks(line.substr(i, end - i)));

@@ -14,9 +14,13 @@ inline bool is_comment(std::string_view line) {
 /// Without blanks and the carriage return at both ends; tabs stay where they are the delimiter.
 std::string_view trimmed_line(std::string_view line, char delimiter);
 
+/// What is wrong with a trimmed line that has a carriage return.
+std::string carriage_return_inside(std::string_view line);
+
 class LineFields {
  public:
-  /// `delimiter` 0 splits at runs of blanks and tabs. Unquoted fields lose blanks at both ends.
+  /// `delimiter` 0 splits at runs of blanks and tabs. Unquoted fields lose blanks at both ends. Without
+  /// quotes they are letters as others, but no label in them is torn apart.
   LineFields(char delimiter, bool quotes) : delimiter_(delimiter), quotes_(quotes) {}
 
   /// Splits a trimmed line. Returns an empty text or what is wrong with its quotes.
@@ -26,7 +30,12 @@ class LineFields {
   std::string_view operator[](std::size_t i) const { return fields_[i]; }
 
  private:
+  void split_at_blanks(std::string_view line);
+  bool tears_a_label() const;
+  const char* split_quoted_at_blanks(std::string_view line);
   const char* split_quoted(std::string_view line);
+  /// Appends the field whose opening quote is at `i`, which goes behind its closing one.
+  const char* take_quoted(std::string_view line, std::size_t& i);
 
   char delimiter_;
   bool quotes_;

@@ -15,6 +15,10 @@ namespace tessera {
 /// Whether a line means to be the banner (it may still be a bad one).
 bool is_matrix_market_banner(std::string_view line);
 
+/// Whether a comment line behind the banner is another one. Narrower: comments may speak of matrices.
+bool repeats_matrix_market_banner(std::string_view line);
+inline constexpr std::string_view kSecondBanner = "a second Matrix Market banner; one file holds one matrix";
+
 struct MatrixMarketBanner {
   std::string field;       ///< lower case: pattern, real, double, integer or unsigned-integer
   std::string symmetry;    ///< lower case: general, symmetric or skew-symmetric
@@ -35,6 +39,10 @@ struct MatrixMarketSizes {
 /// columns, not square where that must be, or more entries than the text can hold.
 MatrixMarketSizes read_matrix_market_sizes(const TextHead& head, const MatrixMarketBanner& banner,
                                            bool must_be_square, HeadLines& lines);
+
+/// InputError when the size line of `name` states another number of entries than the body has.
+void check_matrix_market_entries(const std::string& name, std::uint64_t size_line, std::uint64_t stated,
+                                 std::uint64_t found);
 
 /// Reads banner and size line of a matrix that is a graph: InputError also when it is not square, and for
 /// values that cannot be weights.

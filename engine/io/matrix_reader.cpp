@@ -36,13 +36,10 @@ struct Entries {
 /// The trimmed line without comment; empty when there is nothing else.
 std::string_view content_of(const TextHead& text, const HeadLine& line) {
   const std::string_view content = trimmed_line(line.text, 0);
-  if (content.starts_with("%%MatrixMarket"))
-    fail_at_line(text, line.number, "a second Matrix Market banner; one file holds one matrix");
+  if (repeats_matrix_market_banner(content)) fail_at_line(text, line.number, std::string(kSecondBanner));
   if (is_comment(content)) return {};
   if (content.find('\r') != std::string_view::npos)
-    fail_at_line(
-        text, line.number,
-        "a carriage return inside the line (line ends must be LF or CR LF): " + quoted_text(content));
+    fail_at_line(text, line.number, carriage_return_inside(content));
   return content;
 }
 
@@ -78,10 +75,7 @@ class EntryParser {
       if (mirrored_ && entry.row != entry.col)
         entries.add({entry.col, entry.row, skew_ ? 0 - entry.value : entry.value});  // 0 - 0 is +0
     }
-    if (found != sizes_.num_entries)
-      throw InputError(fmt::format("{}: the size line (line {}) states {} entries, the file has {}{}",
-                                   text_.name, sizes_.line, sizes_.num_entries, found,
-                                   found < sizes_.num_entries ? "; is it complete?" : ""));
+    check_matrix_market_entries(text_.name, sizes_.line, sizes_.num_entries, found);
     return entries;
   }
 
@@ -169,21 +163,12 @@ void sort_and_merge(const std::string& name, SparseMatrix& matrix) {
   matrix.values.truncate(out);
 }
 
-/// The first line that is not blank; empty when there is none.
-std::string_view first_line(const TextHead& text, HeadLine& line) {
-  HeadLines lines(text, byte_order_mark_size(text.text));
-  while (lines.next(line))
-    if (const std::string_view content = trimmed_line(line.text, 0); !content.empty()) return content;
-  return {};
-}
-
 }  // namespace
 
 SparseMatrix read_matrix(const std::string& path) {
   TextHead text = read_whole(path);
   HeadLine first;
-  if (first_line(text, first).find('\r') != std::string_view::npos)
-    fail_at_line(text, first.number, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
+  (void)first_content(text, first);  // refuses lines that end in CR alone
   HeadLines lines(text, byte_order_mark_size(text.text));
   const MatrixMarketBanner banner = read_matrix_market_banner(text, lines);
   const bool mirrored = banner.symmetry != "general";
@@ -213,7 +198,7 @@ bool is_matrix_file(const std::string& path) {
   OpenInput input = open_input(path, "");
   const TextHead head = read_head(input);
   HeadLine first;
-  return is_matrix_market_banner(first_line(head, first));
+  return is_matrix_market_banner(first_content(head, first));
 }
 
 }  // namespace tessera

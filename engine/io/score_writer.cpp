@@ -98,9 +98,9 @@ std::string write_text(std::span<const Ranking> rankings, const LabelTable& labe
 }  // namespace
 
 ScoreFormat score_format_of(const std::string& path) {
-  if (path == "-") return ScoreFormat::tsv;
   for (const auto& [suffix, format] : kSuffixes)
     if (path.ends_with(suffix)) return format;
+  if (!has_temporary(path)) return ScoreFormat::tsv;
   throw OptionError("cannot tell the format of \"" + path +
                     "\": expected a name that ends in .tsv, .csv, .json or .npy, or \"-\"");
 }

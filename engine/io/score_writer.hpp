@@ -36,7 +36,8 @@ struct ScoreWriterOptions {
   std::optional<std::uint64_t> top;  ///< at most so many nodes a ranking; none = all
 };
 
-/// By suffix (.tsv .csv .json .npy); "-" is TSV. Throws OptionError naming the known suffixes.
+/// By suffix (.tsv .csv .json .npy); "-", pipes and devices of other names are TSV. Throws OptionError naming
+/// the known suffixes.
 ScoreFormat score_format_of(const std::string& path);
 
 /// Collective. Each rank sorts and formats the vertices whose labels it holds; rank 0 merges the streams

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/io/digit_runs.hpp"
+#include "engine/io/matrix_market_header.hpp"
 #include "engine/io/quoted_text.hpp"
 #include "engine/io/weight_text.hpp"
 
@@ -125,8 +126,7 @@ const char* TextEdgeParser::general_line(const char* p, const char* end) {
   const std::string_view content = content_of(line);
   if (content.empty()) return line_end == end ? end : line_end + 1;
   if (std::memchr(content.data(), '\r', content.size()) != nullptr)
-    throw LineError{"a carriage return inside the line (line ends must be LF or CR LF): " +
-                    quoted_text(content)};
+    throw LineError{carriage_return_inside(content)};
   edge_of(content);
   return line_end == end ? end : line_end + 1;
 }
@@ -135,8 +135,8 @@ const char* TextEdgeParser::general_line(const char* p, const char* end) {
 std::string_view TextEdgeParser::content_of(std::string_view line) const {
   const std::string_view content = trimmed_line(line, format_.delimiter);
   if (is_comment(content)) {
-    if (format_.is_matrix && content.starts_with("%%MatrixMarket"))
-      throw LineError{"a second Matrix Market banner; one file holds one matrix"};
+    if (format_.is_matrix && repeats_matrix_market_banner(content))
+      throw LineError{std::string(kSecondBanner)};
     return {};
   }
   if (content.size() > kMaxLineBytes)

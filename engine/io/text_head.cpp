@@ -25,6 +25,15 @@ void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& w
 
 std::size_t byte_order_mark_size(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
 
+std::string_view first_content(const TextHead& head, HeadLine& line) {
+  HeadLines lines(head, byte_order_mark_size(head.text));
+  std::string_view first;
+  while (lines.next(line) && (first = trimmed_line(line.text, 0)).empty()) continue;
+  if (first.find('\r') != std::string_view::npos)
+    fail_at_line(head, line.number, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
+  return first;
+}
+
 bool shows_two_data_lines(const TextHead& head) {
   HeadLines lines(head, byte_order_mark_size(head.text));
   int found = 0;

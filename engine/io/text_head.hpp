@@ -35,6 +35,9 @@ class HeadLines {
 std::size_t byte_order_mark_size(std::string_view text);
 /// Throws InputError: "name:line: what".
 [[noreturn]] void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& what);
+/// The first line that is not blank, trimmed; empty when there is none. InputError where lines end in CR
+/// alone.
+std::string_view first_content(const TextHead& head, HeadLine& line);
 /// Whether the head shows two lines that are neither blank nor comment: the first may have names of columns,
 /// which the second tells.
 bool shows_two_data_lines(const TextHead& head);

@@ -45,6 +45,16 @@ TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
   EXPECT_EQ(values_of("x y\t1\n"), (Values{{"x y", 1}}));
 }
 
+TEST(LabelFile, ALabelAloneMayHaveAValue) {
+  const InputText file("a\nb 3\n", "p.tsv");
+  const auto comm = make_single_rank();
+  EXPECT_THROW(read_label_values(file.path(), "weight", *comm), InputError);
+  const std::vector<LabelValue> values = read_label_values(file.path(), "weight", *comm, 1.0);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].value, 1);
+  EXPECT_EQ(values[1].value, 3);
+}
+
 TEST(LabelFile, TheHeaderSaysWhichColumnHasTheValue) {
   const std::string text = "node\tauthority\thub\na\t0.5\t3\nb\t2\t4\n";
   EXPECT_EQ(values_of(text, "hub"), (Values{{"a", 3}, {"b", 4}}));

@@ -19,8 +19,23 @@ TEST(LineFields, SplitsByBlanksOrDelimiter) {
   EXPECT_EQ(split("a  b\tc", 0, false), (Fields{"a", "b", "c"}));
   EXPECT_EQ(split("a , b,,c", ',', false), (Fields{"a", "b", "", "c"}));
   EXPECT_EQ(split("a b\t\tc", '\t', true), (Fields{"a b", "", "c"}));
-  EXPECT_EQ(split("\"a\" b", 0, true), (Fields{"\"a\"", "b"}));
+  EXPECT_EQ(split("\"a\" b", 0, false), (Fields{"\"a\"", "b"}));
   EXPECT_EQ(split("\"a,b\",c", ',', false), (Fields{"\"a", "b\"", "c"}));
+}
+
+TEST(LineFields, QuotesHoldBlanks) {
+  EXPECT_EQ(split("\"a x\"  b\t\"c \"\"d\"\"\" \"\"", 0, true), (Fields{"a x", "b", "c \"d\"", ""}));
+  EXPECT_EQ(split("5\"x y", 0, true), (Fields{"5\"x", "y"}));
+  EXPECT_EQ(split("\"a x b", 0, true), (Fields{"!", "a quote that is not closed on its line"}));
+  EXPECT_EQ(split("\"a\"x b", 0, true)[0], "!");
+}
+
+TEST(LineFields, NoLabelInQuotesIsTornApart) {
+  for (const char* line : {"\"a x\" b", "b \"a x\"", "\" a\" b", "\"a x y\" b"})
+    EXPECT_EQ(split(line, 0, false)[0], "!") << line;
+  EXPECT_EQ(split("\"a b", 0, false), (Fields{"\"a", "b"}));
+  EXPECT_EQ(split("5\" b\"", 0, false), (Fields{"5\"", "b\""}));
+  EXPECT_EQ(split("\"a\" \"b\"", 0, false), (Fields{"\"a\"", "\"b\""}));
 }
 
 TEST(LineFields, TrimsLineEndsButNotTabsThatDelimit) {

@@ -87,6 +87,14 @@ TEST(MatrixMarketHeader, RefusesByName) {
               HasSubstr("graph.txt:2: a second Matrix Market banner"));
   EXPECT_THAT(read_text(kPattern + "1 1 1\n1 1\n" + kPattern).error,
               HasSubstr("graph.txt:4: a second Matrix Market banner"));
+  EXPECT_THAT(read_text(kPattern + "1 1 1\n%%matrixmarket matrix array\n1 1\n").error,
+              HasSubstr("graph.txt:3: a second Matrix Market banner"));
+}
+
+TEST(MatrixMarketHeader, CommentsMaySpeakOfMatrices) {
+  const auto found = read_text(kPattern + "% a matrix coordinate file\n1 1 1\n% MatrixMarket\n1 1\n");
+  EXPECT_EQ(found.error, "");
+  EXPECT_EQ(found.edges.size(), 1u);
 }
 
 TEST(MatrixMarketHeader, RefusesBadSizeLines) {

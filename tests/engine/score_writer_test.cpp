@@ -51,6 +51,7 @@ Sample abc() { return {string_labels({"a", "b", "c"}), {0.25, 0.5, 0.25}, {}}; }
 
 TEST(ScoreFormat, FollowsTheSuffix) {
   EXPECT_EQ(score_format_of("-"), ScoreFormat::tsv);
+  EXPECT_EQ(score_format_of("/dev/null"), ScoreFormat::tsv);
   EXPECT_EQ(score_format_of("x.tsv"), ScoreFormat::tsv);
   EXPECT_EQ(score_format_of("x.csv"), ScoreFormat::csv);
   EXPECT_EQ(score_format_of("x.json"), ScoreFormat::json);

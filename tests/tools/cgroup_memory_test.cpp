@@ -49,6 +49,22 @@ TEST_F(CgroupMemory, CountsWhatOthersHoldButNotPageCache) {
   EXPECT_EQ(available(), 0u);
 }
 
+TEST_F(CgroupMemory, TakesTheTightestOfTheGroupsAround) {
+  write("/proc/self/cgroup", "0::/job/step/task");
+  write("/sys/fs/cgroup/job/step/task/memory.max", "5000");
+  write("/sys/fs/cgroup/job/step/task/memory.current", "400");
+  write("/sys/fs/cgroup/job/step/memory.max", "max");
+  write("/sys/fs/cgroup/job/step/memory.current", "400");
+  write("/sys/fs/cgroup/job/memory.max", "1000");
+  write("/sys/fs/cgroup/job/memory.current", "900");  // other steps hold some of it
+  write("/sys/fs/cgroup/job/memory.stat", "inactive_file 100");
+  EXPECT_EQ(available(), 200u);
+  write("/sys/fs/cgroup/memory.max", "950");
+  write("/sys/fs/cgroup/memory.current", "920");
+  write("/sys/fs/cgroup/memory.stat", "inactive_file 0");
+  EXPECT_EQ(available(), 30u);
+}
+
 TEST_F(CgroupMemory, TakesTheMountWhereContainersHaveTheirGroup) {
   write("/proc/self/cgroup", "0::/not/here");
   write("/sys/fs/cgroup/memory.max", "1000");

@@ -77,8 +77,9 @@ TEST(InputsAreKept, ByWhateverPathAnOutputGoesThere) {
 }
 
 TEST(WritableOutputs, OnlyFilesAreLookedAt) {
-  EXPECT_NO_THROW(check_writable_outputs({{"--output", "-"}, {"--report", ""}}));
-  EXPECT_THROW(check_writable_outputs({{"--output", "no such folder/x"}}), ResourceError);
+  const auto comm = make_single_rank();
+  EXPECT_NO_THROW(check_writable_outputs({{"--output", "-"}, {"--report", ""}}, *comm));
+  EXPECT_THROW(check_writable_outputs({{"--output", "no such folder/x"}}, *comm), ResourceError);
 }
 
 }  // namespace

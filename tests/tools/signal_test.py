@@ -3,6 +3,7 @@ sleeps."""
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import unittest
@@ -75,6 +76,14 @@ class SignalTest(ProgramTest):
         self.assertEqual((found, err), (143, "tessera: error: interrupted\n"))
         self.assertEqual(self.read("s.tsv"), "old")
         self.assert_no_leftovers("g", "pipe", "s.tsv")
+
+    def test_a_run_whose_reader_does_not_read_ends(self):
+        self.write("long", "".join(f"some_long_name_of_node_{i} {i + 1}\n" for i in range(20000)))  # more than a pipe holds
+        process = self.start("pagerank", "long", "--quiet")
+        select.select([process.stdout], [], [])  # the scores are being written
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 143)
+        self.assertIn("interrupted", process.stderr.read().decode())
 
     def test_on_a_terminal_the_message_takes_the_place_of_the_progress(self):
         os.mkfifo(self.path("pipe"))

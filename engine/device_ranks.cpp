@@ -87,16 +87,7 @@ bool start_linking(Backend<S>& backend, Communicator& comm) {
   return true;
 }
 
-template <class S>
-bool link_devices(Backend<S>& backend, Communicator& comm) {
-  const bool can = start_linking(backend, comm);
-  run_together(comm, [&] { backend.await_links(); });
-  return can;
-}
-
 template bool start_linking(Backend<float>&, Communicator&);
 template bool start_linking(Backend<double>&, Communicator&);
-template bool link_devices(Backend<float>&, Communicator&);
-template bool link_devices(Backend<double>&, Communicator&);
 
 }  // namespace tessera

@@ -27,8 +27,5 @@ std::string assign_devices(Communicator& comm, const DeviceFinder& finder = this
 /// Backend::await_links() before values go from one to the other. Collective.
 template <class S>
 bool start_linking(Backend<S>& backend, Communicator& comm);
-/// The same, to the end.
-template <class S>
-bool link_devices(Backend<S>& backend, Communicator& comm);
 
 }  // namespace tessera

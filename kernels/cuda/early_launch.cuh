@@ -36,6 +36,12 @@ bool launches_early(Kernel* kernel) {
   return major >= 9 && compiled.ptxVersion >= 90;
 }
 
+inline int driver_version() {
+  int version = 0;
+  TESSERA_CUDA_CALL(cudaDriverGetVersion(&version));
+  return version;
+}
+
 /// On the default stream. shared: L1 gets what it leaves.
 template <class... Parameters, class... Arguments>
 void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
@@ -47,8 +53,9 @@ void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 bloc
     attributes[num_attributes].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[num_attributes++].val.programmaticStreamSerializationAllowed = 1;
   }
-#if CUDART_VERSION >= 12080  // older ones may not know the attribute
-  if (shared.value > 0) {
+#if CUDART_VERSION >= 12080  // older ones may not know the attribute, nor older drivers under a newer program
+  static const bool takes_shares = driver_version() >= 12080;
+  if (shared.value > 0 && takes_shares) {
     attributes[num_attributes].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
     attributes[num_attributes++].val.sharedMemCarveout = shared.value;
   }

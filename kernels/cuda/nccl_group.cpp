@@ -1,6 +1,7 @@
 #include "kernels/cuda/nccl_group.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "kernels/base/seconds_since.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/device_stream.hpp"
+#include "kernels/cuda/peer_words.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -29,7 +31,9 @@ constexpr std::size_t kMeetingBytes = 16;
 /// Who tells NCCL not to go from GPU to GPU means this, too.
 bool peers_are_wanted() {
   const char* disabled = std::getenv("NCCL_P2P_DISABLE");
-  return disabled == nullptr || std::string(disabled) == "0";
+  const char* level = std::getenv("NCCL_P2P_LEVEL");
+  const std::string farthest = level == nullptr ? "" : level;
+  return (disabled == nullptr || std::string(disabled) == "0") && farthest != "LOC" && farthest != "0";
 }
 
 }  // namespace
@@ -218,9 +222,26 @@ bool NcclGroup::open_to_all(PeerMemory& memory) {
     first_in_use = std::min(first_in_use, its.first_in_use);
   }
   for (std::uint64_t i = 0; i < first_in_use; ++i) shared_[i].own = nullptr;
-  const int opened = memory.open(offers, rank_);  // int: Buffers of bool are none
-  const std::vector<int> all_opened = gathered(opened);
-  return std::ranges::all_of(all_opened, [](int one) { return one != 0; });
+  const bool opened = memory.open(offers, rank_);
+  TESSERA_CUDA_CALL(cudaMemset(memory.own().get(), 0, kMostSharingRanks * sizeof(std::uint64_t)));
+  return all_agree(opened) && all_agree(words_arrive(memory, offers));
+}
+
+bool NcclGroup::words_arrive(PeerMemory& memory, std::span<const MemoryOffer> offers) {
+  const auto word_of = [&](std::size_t rank) { return offers[rank].process + rank; };
+  put_word(memory.others(), static_cast<unsigned>(rank_), word_of(static_cast<std::size_t>(rank_)));
+  meet_and_wait();
+  std::array<std::uint64_t, kMostSharingRanks> arrived{};
+  TESSERA_CUDA_CALL(cudaMemcpy(arrived.data(), memory.own().get(), sizeof arrived, cudaMemcpyDeviceToHost));
+  bool all = true;
+  for (std::size_t rank = 0; rank < offers.size(); ++rank)
+    all = all && (static_cast<int>(rank) == rank_ || arrived[rank] == word_of(rank));
+  return all;
+}
+
+bool NcclGroup::all_agree(bool mine) {
+  const std::vector<int> all = gathered(int{mine});  // int: Buffers of bool are none
+  return std::ranges::all_of(all, [](int one) { return one != 0; });
 }
 
 void NcclGroup::end_sharing() {

@@ -76,6 +76,10 @@ class NcclGroup {
   /// Whether every rank has a way to every other's memory now. Frees what was shared before and is not used
   /// by any rank any more.
   bool open_to_all(PeerMemory& memory);
+  /// After PeerMemory::open() on all ranks: whether what each writes there arrives on every other one.
+  bool words_arrive(PeerMemory& memory, std::span<const MemoryOffer> offers);
+  /// Whether all ranks say so.
+  bool all_agree(bool mine);
   void end_sharing();
   bool has_passed(cudaEvent_t event);
   bool abort(double seconds);  ///< whether it came to an end in time

@@ -16,6 +16,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/seconds_since.hpp"
 #include "partition/mpi_communicator.hpp"
+#include "tests/support/link_devices.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -101,7 +102,7 @@ void measure(int scale, Communicator& comm) {
   Graph graph = build_graph(generate_edges({.scale = scale}, comm), {}, comm);
   const double made = seconds_since(start);
   const auto backend = make_backend<float>("cuda");
-  if (comm.size() > 1) link_devices(*backend, comm);
+  if (comm.size() > 1) test::link_devices(*backend, comm);
   const Buffer<double> weights = out_weights(graph, comm);
   auto op = SpmvOperator<float>::in_edges(graph, {.kernel = KernelKind::tile_messages}, *backend, comm);
   const double packed = seconds_since(start) - made;

@@ -3,6 +3,7 @@
 
 #include "engine/device_ranks.hpp"
 #include "engine/spmv_operator.hpp"
+#include "tests/support/link_devices.hpp"
 #include "tests/support/linked_backend.hpp"
 #include "tests/support/skewed_graph.hpp"
 #include "tests/support/thread_ranks.hpp"

@@ -4,11 +4,11 @@
 
 #include <atomic>
 
-#include "engine/device_ranks.hpp"
 #include "engine/graph_builder.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/support/host_builds.hpp"
+#include "tests/support/link_devices.hpp"
 #include "tests/support/linked_backend.hpp"
 #include "tests/support/sample_graph.hpp"
 #include "tests/support/skewed_graph.hpp"

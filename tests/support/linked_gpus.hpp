@@ -5,10 +5,10 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/device_ranks.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/devices.hpp"
 #include "partition/communicator.hpp"
+#include "tests/support/link_devices.hpp"
 
 namespace tessera::test {
 

@@ -42,8 +42,7 @@ class Solver {
     const double b_norm = std::sqrt(backend_.dot(r_, r_));
     if (b_norm > 0) iterate(b_norm);
     result_.x = on_host(x_);
-    for (const double value : result_.x)
-      check(std::isfinite(value), "a number of the solution", value, "in range");
+    for (const double value : result_.x) check(std::isfinite(value), "a number of the solution", value, true);
     result_.relative_residual = b_norm > 0 ? true_residual(b) / b_norm : 0;
     // Rounding may have led the recurrence away from b - A x.
     result_.converged =
@@ -66,7 +65,7 @@ class Solver {
       const double curvature = backend_.dot(p_, q_);
       check(curvature > 0 && std::isfinite(curvature), "p' A p", curvature);
       const double step = rho / curvature;
-      check(step <= std::numeric_limits<S>::max(), "a step", step, "in range");
+      check(step <= std::numeric_limits<S>::max(), "a step", step, true);
       backend_.add_scaled(step, p_, x_);
       backend_.add_scaled(-step, q_, r_);
       const double residual = std::sqrt(backend_.dot(r_, r_)) / b_norm;
@@ -84,17 +83,18 @@ class Solver {
     return z();
   }
 
-  void check(bool is_fine, const char* what, double value, const char* expected = "above 0") const {
+  void check(bool is_fine, const char* what, double value, bool is_range = false) const {
     if (is_fine) return;
     const char* precision = sizeof(S) == 4 ? "f32" : "f64";
     const std::string reason =
-        value < 0 && std::isfinite(value)
+        is_range ? fmt::format("numbers leave the range of {}: scale the matrix", precision)
+        : value < 0 && std::isfinite(value)
             ? "the matrix is not positive definite"
             : fmt::format(
                   "the matrix is not positive definite, or its numbers leave the range of {}: scale it",
                   precision);
     throw InputError(fmt::format("step {}: {} is {}, expected a number {}: {}{}", result_.iterations + 1,
-                                 what, value, expected, reason,
+                                 what, value, is_range ? "in range" : "above 0", reason,
                                  sizeof(S) == 4 ? " (or try --precision f64)" : ""));
   }
 

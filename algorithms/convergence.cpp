@@ -126,7 +126,7 @@ void StopTest::start_to_look(bool is_accelerated) {
 
 bool StopTest::has_stagnated(const StepChange& change, bool is_accelerated) {
   if (is_accelerated != is_accelerated_) start_to_look(is_accelerated);
-  largest_ = {std::max(largest_.l1, change.l1), std::max(largest_.residual, change.residual)};
+  largest_ = {std::max(change.l1, largest_.l1), std::max(change.residual, largest_.residual)};
   const int steps = is_accelerated ? steps_of_a_swing_ : 1;
   if (++num_looked_at_ < steps) return false;
   steps_since_smallest_ = largest_.l1 < smallest_.l1 ? 0 : steps_since_smallest_ + steps;
@@ -150,6 +150,7 @@ bool StopTest::done(const StepChange& change, IterationReport& report, Kind kind
   }
   report.converged = kind.may_converge && change.residual <= rule_.tolerance;
   if (report.converged) return true;
+  if (!kind.may_converge) start_to_look(kind.is_accelerated);  // something grows, so it is not rounding
   report.stagnated = has_stagnated(change, kind.is_accelerated);
   if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_.residual);
   return report.stagnated || report.iterations >= rule_.max_iterations;

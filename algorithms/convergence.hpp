@@ -37,7 +37,8 @@ struct IterationReport {
   double residual_l1 = 0;          ///< the same in L1, for error bounds
   bool converged = false;          ///< the tolerance was met (or fixed_iterations were asked for and done)
   bool stagnated = false;          ///< stopped because rounding keeps the change above the tolerance
-  double reachable_tolerance = 0;  ///< when stagnated: the smallest change that was seen, rounded up
+  double reachable_tolerance = 0;  ///< when stagnated: the smallest change that was seen (the largest of a
+                                   ///< swing, of accelerated steps), rounded up
   bool interrupted = false;
   std::vector<double> residual_history;
 };
@@ -68,7 +69,7 @@ class StopTest {
   StopTest(const StopRule& rule, Precision precision, double contraction = 0);
   struct Kind {
     bool is_accelerated = false;  ///< by StepAcceleration: a change says less than the largest of several
-    bool may_converge = true;     ///< false: a change within the tolerance is not the end
+    bool may_converge = true;     ///< false: a change is not the end, however small
   };
   /// Records the change of a step; true when the iteration ends here.
   bool done(const StepChange& change, IterationReport& report, Kind kind);

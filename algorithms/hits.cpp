@@ -1,11 +1,11 @@
 #include "algorithms/hits.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
 #include "algorithms/hits_norm.hpp"
+#include "algorithms/hits_pair_changes.hpp"
 #include "algorithms/hits_uniqueness.hpp"
 #include "algorithms/vertex_values.hpp"
 
@@ -178,7 +178,8 @@ class AlternatingHits {
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
-  StepChange step(double) {
+  static bool is_settled(const StepChange&) { return true; }
+  StepChange step() {
     const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
     return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
   }
@@ -219,12 +220,13 @@ class AlternatingHits {
 /// from h_{k-1}, h_k from a_{k-1}), so a step is compared with the one before the last, and a matching pair
 /// is a of the last but one with h of the last. How z is shared between a and h alternates, too: a step may
 /// have next to nothing of one of them, even both steps of two, whose change is then hardly seen. So the
-/// change that counts is the larger one of two steps, over the smallest share that a or h has in them.
+/// change that counts is the larger one of two steps, and near the end a and h are looked at one by one.
 template <class S>
 class BlockHits {
  public:
   BlockHits(SpmvOperator<S>& block, const HitsOptions& options)
       : options_(options),
+        changes_(options.stop),
         latest_(block, block.to_local(start_of(options, block.num_rows() / 2)), options.normalize) {
     if (!options.start_hubs.empty()) latest_.score = block.to_local(followed_by_authorities());
     latest_.follow(latest_);
@@ -232,27 +234,24 @@ class BlockHits {
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }
 
-  /// Shares change slowly, so they are looked at in steps 2, 4, 8 and so on, and where the end is near.
-  StepChange step(double tolerance) {
+  /// The larger change of two steps, in units of what a and h were last seen to change by.
+  StepChange step() {
     // Size 2 together, as a and h have size 1 each in the alternating form.
     const double size = options_.normalize == ScoreNorm::max ? 1.0 : 2.0;
     const StepChange change = advance(latest_, latest_, options_, size, before_);
     before_.swap(latest_.score);
-    const StepChange both = larger(change, std::exchange(change_before_, change));
-    changes_.push_back(both.residual);
-    const auto num_steps = changes_.size();
-    const bool may_end = options_.stop.fixed_iterations == 0 && both.residual <= tolerance * smallest_share_;
-    if (num_steps >= 2 && (std::has_single_bit(num_steps) || may_end)) smallest_share_ = smallest_share();
-    return {both.residual / smallest_share_, both.l1 / smallest_share_, both.magnitude / smallest_share_};
+    return changes_.take(larger(change, std::exchange(change_before_, change)));
+  }
+
+  bool is_settled(StepChange& change) {
+    return changes_.is_settled(change, [&] { return pair(); });
   }
 
   void finish(HitsResult& result) {
-    latest_.op->wait_for_inputs();
-    result.authority = half_of(before_, 0);
-    result.hub = half_of(latest_.score, 1);
-    normalize(options_.normalize, result.authority);
-    normalize(options_.normalize, result.hub);
-    result.convergence_rate = convergence_rate(changes_, 2);
+    MatchedPair found = pair();
+    result.authority = std::move(found.authority);
+    result.hub = std::move(found.hub);
+    result.convergence_rate = convergence_rate(changes_.joint_residuals(), 2);
     if (!result.report.interrupted) result.unique = is_unique(result);
   }
 
@@ -264,17 +263,12 @@ class BlockHits {
     return {all.begin() + half * n, all.begin() + (half + 1) * n};
   }
 
-  /// Of the sizes of a and h in the last two steps, which are 1 where they share alike; 1 where there are no
-  /// scores.
-  double smallest_share() {
+  MatchedPair pair() {
     latest_.op->wait_for_inputs();
-    double smallest = 1;
-    for (const Buffer<S>* score : {&before_, &latest_.score})
-      for (const std::ptrdiff_t half : {0, 1}) {
-        const double size = size_of(options_.normalize, half_of(*score, half));
-        if (size > 0) smallest = std::min(smallest, size);
-      }
-    return smallest;
+    MatchedPair found{half_of(before_, 0), half_of(latest_.score, 1)};
+    normalize(options_.normalize, found.authority);
+    normalize(options_.normalize, found.hub);
+    return found;
   }
 
   /// Hubs that were given, with the authorities that come of them: with others one sequence may be that of
@@ -310,11 +304,10 @@ class BlockHits {
   }
 
   const HitsOptions& options_;
+  PairChanges changes_;
   Side<S> latest_;
   Buffer<S> before_;
   StepChange change_before_{.magnitude = 0};
-  std::vector<double> changes_;  ///< as they are, without shares
-  double smallest_share_ = 1;
 };
 
 /// A change that grows is that of a pair which the scores only come to: they have begun near another one.
@@ -329,8 +322,10 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
   // The first change is that from no authorities; so from a given start the second one has none before it.
   double change_before = options.start_hubs.empty() ? std::numeric_limits<double>::infinity() : 0;
   for (bool done = false; !done;) {
-    const StepChange change = form.step(options.stop.tolerance);
-    done = stop.done(change, result.report, {.may_converge = shrinks(change, change_before, precision)});
+    StepChange change = form.step();
+    const bool is_settled = options.stop.fixed_iterations > 0 || form.is_settled(change);
+    const bool may_converge = is_settled && shrinks(change, change_before, precision);
+    done = stop.done(change, result.report, {.may_converge = may_converge});
     change_before = result.report.iterations == 1 ? change_before : change.l1;
     if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, comm)) {
       result.report.interrupted = !done;

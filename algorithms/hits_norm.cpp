@@ -76,21 +76,16 @@ ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) 
   return columns;
 }
 
-double size_of(ScoreNorm norm, const std::vector<double>& values) {
+void normalize(ScoreNorm norm, std::vector<double>& values) {
   double largest = 0;
   for (double value : values) largest = std::max(largest, value);
-  if (largest == 0) return 0;
+  if (largest == 0) return;
   const NormStep step = step_after(norm, largest);
   const ExactScale scale = step.scale();
   NormSums sums{.largest = largest, .sum = {}};
   if (norm != ScoreNorm::max)
     for (double value : values) scale.add(step.squares() ? value * value : value, sums.sum);
-  return step.size(sums, scale);
-}
-
-void normalize(ScoreNorm norm, std::vector<double>& values) {
-  const double size = size_of(norm, values);
-  if (size == 0) return;
+  const double size = step.size(sums, scale);
   for (double& value : values) value /= size;
 }
 

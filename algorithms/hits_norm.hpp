@@ -39,8 +39,6 @@ struct ColumnSums {
 template <class S>
 ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y);
 
-/// The norm of values of 0 and more, in original order.
-double size_of(ScoreNorm norm, const std::vector<double>& values);
 /// values / norm, in original order; zeros stay.
 void normalize(ScoreNorm norm, std::vector<double>& values);
 

@@ -36,7 +36,7 @@ TESSERA_HD inline std::uint32_t elements_of_message(std::uint64_t row_length) {
 /// Messages of a bin start at a multiple of this.
 inline constexpr std::uint32_t kBinAlignment = 32;
 TESSERA_HD constexpr std::uint32_t aligned_bin_size(std::uint32_t num_messages) {
-  return (num_messages + kBinAlignment - 1) / kBinAlignment * kBinAlignment;
+  return round_up(num_messages, kBinAlignment);
 }
 
 /// Part of the input vector; offsets are relative to first_in, and offset `size` stands for 0 (padding).
@@ -54,7 +54,7 @@ struct WindowPart {
 };
 inline constexpr std::uint32_t kPartAlignment = 4;
 TESSERA_HD constexpr std::uint32_t aligned_part_size(std::uint32_t size) {
-  return (size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+  return round_up(size, kPartAlignment);
 }
 
 /// One warp's task. A word is two 16-bit offsets of a row.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the rules of docs/design.md that a compiler does not: which folder may include which, where MPI and
-CUDA may appear, that nothing below tools prints or exits, that no file is longer than 400 lines, and that tests which ask
-for a GPU are run on one by tools/device-check.sh.
+CUDA may appear, that nothing below tools prints or exits, that no file is longer than 400 lines, and that
+tests which ask for a GPU are run on one by tools/device-check.sh.
 
     tests/check_layers.py [ROOT]
 
@@ -109,14 +109,17 @@ def device_filters(script):
 
 
 def device_test_faults(path, text, filters):
-    """Suites of a test file that asks for a GPU which no filter finds; those with parameters have a name before theirs."""
-    if "num_devices()" not in text:
+    """Tests that no filter finds, of a file that asks for a GPU, by the names that gtest gives them."""
+    if not any(mark in text for mark in ("num_devices()", "usable_backends()", "device_case.hpp")):
         return
     for number, line in enumerate(text.splitlines(), 1):
-        found = re.match(r"(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", line)
-        names = [f"{found[1]}.{found[2]}", f"Some/{found[1]}.{found[2]}/0"] if found else []
-        if names and not any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in filters):
-            yield number, f"{found[1]}.{found[2]} is not run by {DEVICE_CHECK}, although its file asks for a GPU"
+        found = re.match(r"(TYPED_)?TEST(_P)?_?F?\((\w+), (\w+)\)", line)
+        if not found:
+            continue
+        typed, parameters, suite, test = found.groups()
+        name = f"{suite}/0.{test}" if typed else f"Some/{suite}.{test}/0" if parameters else f"{suite}.{test}"
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in filters):
+            yield number, f"{suite}.{test} is not run by {DEVICE_CHECK}, although its file asks for a GPU"
 
 
 def faults(root):

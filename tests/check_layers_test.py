@@ -33,6 +33,7 @@ FAULTS = (
     ("tools/a.cpp", "\n" * 401, 401, "401 lines"),
     ("tests/a_test.py", "\n" * 401, 401, "401 lines"),
     ("tests/a_test.cu", "\nTEST(Rows, Turn) { if (num_devices() > 0) f(); }\n", 2, "Rows.Turn is not run by"),
+    ("tests/a_test.cpp", "TYPED_TEST(Rows, Turn) { usable_backends(); }\n", 1, "Rows.Turn is not run by"),
     ("tests/a_test.cpp", "TEST_P(Rows, Turn) {}\nbool b = num_devices() > 0;\n", 1, "Rows.Turn is not run by"),
 )
 
@@ -48,7 +49,7 @@ CLEAN = {
     "tools/main.cpp": '#include "partition/mpi_communicator.hpp"\nvoid f() { std::puts("x"); }\n',
     "tools/long.cpp": "\n" * 400,
     "tools/device-check.sh": "x --gtest_filter='DeviceRows*:*/Graphs.*:-*Large*'\n",
-    "tests/rows_test.cu": "TEST(DeviceRows, Turn) { num_devices(); }\nTEST_P(Graphs, Turn) {}\n",
+    "tests/rows_test.cu": "TEST(DeviceRows, Turn) { num_devices(); }\nTEST_P(Graphs, Turn) {}\nTEST_F(DeviceRows, Go) {}\n",
     "tests/rows_test.cpp": "TEST(Rows, Turn) {}\n",
 }
 

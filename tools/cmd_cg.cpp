@@ -80,7 +80,11 @@ CgCommand::CgCommand()
   options_.flag("no-overlap", no_overlap_,
                 "prepare before the first step: then every run on a CPU has the same bits");
   options_.group("Output");
-  options_.text("output", "FILE", output_, "x, one number a line; - is standard output").letter = 'o';
+  options_
+      .text(
+          "output", "FILE", output_,
+          "x as text, one number a line, whatever the name (but .npy, .json and .mtx); - is standard output")
+      .letter = 'o';
   add_general_options(false);
 }
 
@@ -242,7 +246,7 @@ void CgCommand::check_options() const {
   check_one_stdin({{"MATRIX", matrix_}, {"--rhs", right_side_}});
   check_distinct_outputs(outputs());
   check_inputs_are_kept({{"MATRIX", matrix_}, {"--rhs", right_side_}}, outputs());
-  for (const char* ending : {".npy", ".json", ".csv", ".mtx"})
+  for (const char* ending : {".npy", ".json", ".mtx"})
     if (output_.ends_with(ending))
       throw OptionError(
           fmt::format("--output: x goes out as text, one number a line; expected a name such as x.txt, "

@@ -27,9 +27,10 @@ ConvertCommand::ConvertCommand()
               "Labels and weights are kept; the rules for duplicates, self-loops and direction are applied.\n"
               "Nodes without edges stay in .tsr and .mtx; for an edge list, which would lose them, "
               "the graph is refused.",
-              {"tessera convert links.txt.gz links.tsr", "tessera convert links.tsr links.csv"}) {
+              {"tessera convert links.txt.gz links.tsr", "tessera convert links.tsr links.csv",
+               "tessera convert links.mtx - | sort"}) {
   add_graph_options(options_, graph_);
-  options_.positional("out", out_, "file to write").placeholder = "OUT";
+  options_.positional("out", out_, "file to write, or - (edge list)").placeholder = "OUT";
   add_general_options(false);
 }
 

@@ -64,7 +64,7 @@ GenerateCommand::GenerateCommand()
                              "edges from a node to itself");
   options_
       .text("output", "FILE", output_,
-            ".tsr, .tsv, .txt, .el, .csv or .mtx; in an edge list nodes without "
+            ".tsr, .tsv, .txt, .el, .csv or .mtx, or - (edge list); in an edge list nodes without "
             "edges do not occur")
       .letter = 'o';
   add_general_options(false);

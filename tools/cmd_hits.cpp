@@ -15,6 +15,8 @@ namespace {
 
 /// Of a warm start: what a graph that has changed may come to, old scores may have nothing of.
 constexpr double kEvenPart = 1e-3;
+/// A last change of no more says little of those to come.
+constexpr double kRoundings = 64;
 /// From here on scores are ten last changes or more from where they go.
 constexpr double kSlowRate = 0.91;
 
@@ -53,8 +55,7 @@ HitsCommand::HitsCommand()
                              "what is 1 of authorities and of hubs");
   options_.text("warm-start", "FILE", warm_start_,
                 "hub scores to start from: label, hub (our own output); a thousandth of them is spread over "
-                "all nodes, for "
-                "what the graph has come to since");
+                "all nodes, for what the graph has come to since");
   add_graph_options(options_, graph_);
   add_solver_options();
   add_output_options();
@@ -126,7 +127,8 @@ void HitsCommand::warn_of_zeros(const HitsResult& result) const {
 /// Steps that shrink by a rate come to rate / (1 - rate) last changes together.
 void HitsCommand::say_if_slow(const HitsResult& result, Session& session) const {
   const double rate = result.convergence_rate;
-  if (!(rate > 0 && rate < 1)) return;
+  const double rounding = kRoundings * unit_roundoff(precision_);
+  if (!(rate > 0 && rate < 1) || result.report.residual_l1 <= rounding) return;
   const double left = result.report.residual_l1 * rate / (1 - rate);
   session.report()["hits"]["estimated_error"] = left;
   if (result.report.converged && rate > kSlowRate)

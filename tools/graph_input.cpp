@@ -98,6 +98,11 @@ Graph load_input(const GraphOptions& options, Session& session) {
                     "or has a line of "
                     "sizes, turn it into one edge a line (see `tessera help formats`)",
                     input_name(options.path), facts.extra_columns, facts.edges_read));
+  // As of a symmetric matrix that lists both triangles.
+  if (graph.weighted && facts.duplicate_edges != 0 && facts.duplicates == Duplicates::merge)
+    log_info(fmt::format(
+        "{}: {} edges repeat others, whose weights they were added to (--duplicates drop keeps the first)",
+        input_name(options.path), facts.duplicate_edges));
   log_detail(fmt::format("{}: {}, compression {}, labels {}, {} lines, {} edges read",
                          input_name(options.path), facts.format, facts.compression, facts.label_choice,
                          facts.lines_read, facts.edges_read));

@@ -9,7 +9,8 @@ namespace tessera::cli {
 
 enum class GraphFileKind { cache, edge_list, matrix_market };
 
-/// .tsr: cache; .tsv .txt .el .csv: edge list; .mtx: Matrix Market. Throws OptionError naming these.
+/// .tsr: cache; .tsv .txt .el .csv, "-" and what is in /dev: edge list; .mtx: Matrix Market.
+/// Throws OptionError naming these.
 GraphFileKind graph_file_kind(const std::string& path);
 
 /// Collective; atomic.

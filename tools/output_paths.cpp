@@ -29,6 +29,7 @@ bool are_same_file(const std::string& path, const std::string& other) {
   namespace fs = std::filesystem;
   if (path.empty() || other.empty()) return false;
   if (path == "-" || other == "-") return path == other;
+  if (path == "/dev/null") return false;
   std::error_code missing;
   if (fs::equivalent(path, other, missing)) return true;
   const auto whole = [](const std::string& p) {

@@ -91,7 +91,8 @@ void RankingCommand::add_output_options() {
   options_.group("Output");
   options_
       .text("output", "FILE", output_,
-            ".tsv, .csv, .json or .npy, or - (TSV); without it ten nodes as a table on a terminal, "
+            ".tsv, .csv, .json or .npy, or - or one in /dev (TSV); without it ten nodes as a table on a "
+            "terminal, "
             "all as TSV into a pipe")
       .letter = 'o';
   options_.count("top", top_, 1, "at most so many nodes");
@@ -147,7 +148,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   bool graph_decides = backend_ == "auto" && !asks_for_gpu();
   if (!graph_decides) choose_backend(session.comm());
   check_readable_inputs(more_inputs(), session.comm());
-  check_writable_outputs(outputs(), session.comm());
+  if (!general_.dry_run) check_writable_outputs(outputs(), session.comm());
   GraphOptions how = graph_;
   how.may_use_device = [&](std::uint64_t num_edges) {
     if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host) return false;
@@ -325,13 +326,7 @@ void RankingCommand::write_scores(Session& session, std::span<const Ranking> ran
                                   const LabelTable& labels) const {
   Communicator& comm = session.comm();
   const ScoreWriterOptions options = writer_options(comm);
-  const WritingScope writing(options.path);
-  try {
-    write_rankings(rankings, labels, options, comm);
-  } catch (const ResourceError&) {
-    const bool closed = options.path == "-" && comm.is_root() && stdout_reader_is_gone();
-    if (all_max(comm, std::uint64_t{closed}) == 0) throw;
-  }
+  write_to_reader(options.path, comm, [&] { write_rankings(rankings, labels, options, comm); });
 }
 
 void RankingCommand::say_result(const IterationReport& report, double error_bound, Session& session) const {

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "engine/io/atomic_file.hpp"
 #include "tools/exit_code.hpp"
@@ -15,7 +17,8 @@ namespace {
 
 constexpr unsigned kSecondsToStop = 2;
 volatile std::sig_atomic_t first_signal = 0;
-volatile std::sig_atomic_t is_writing = 0;
+enum Writing : std::sig_atomic_t { nothing, a_file, a_pipe };
+volatile std::sig_atomic_t writing = nothing;
 volatile std::sig_atomic_t tells_end = 0, is_on_terminal = 0;  // the end is to be told, and where
 
 void on_stop(int signal) {
@@ -34,7 +37,9 @@ void tell_end() {
 }
 
 void on_alarm(int) {
-  if (is_writing != 0) return void(alarm(kSecondsToStop));
+  static std::uint64_t bytes_before = 0;
+  const std::uint64_t bytes = std::exchange(bytes_before, bytes_written_to_pipes());
+  if (writing == a_file || (writing == a_pipe && bytes != bytes_before)) return void(alarm(kSecondsToStop));
   if (tells_end != 0) tell_end();
   _exit(kExitSignalBase + first_signal);
 }
@@ -78,7 +83,10 @@ bool stops_after_step() {
   return has_stopped;
 }
 
-WritingScope::WritingScope(const std::string& path) { is_writing = has_temporary(path) ? 1 : 0; }
-WritingScope::~WritingScope() { is_writing = 0; }
+WritingScope::WritingScope(const std::string& path) {
+  const bool has_labels_beside = path.ends_with(".npy") || path.ends_with(".mtx");
+  writing = has_temporary(path) || has_labels_beside ? a_file : a_pipe;
+}
+WritingScope::~WritingScope() { writing = nothing; }
 
 }  // namespace tessera::cli

@@ -19,8 +19,9 @@ inline bool stop_requested() { return stop_signal() != 0; }
 /// The same, asked behind a step: what is left to do has two seconds from now on.
 bool stops_after_step();
 
-/// While one exists whose file has a temporary, which must be removed or renamed, the process is not ended by
-/// the two-second limit. A pipe may have no reader for ever, so there the limit stays.
+/// While one exists the process is not ended by the two-second limit: a file is being written, whose
+/// temporary must be removed or renamed. Into a pipe, which may have no reader for ever, it is ended two
+/// seconds after the last byte that went there.
 class WritingScope {
  public:
   explicit WritingScope(const std::string& path);

@@ -24,6 +24,16 @@ void write_stdout(const std::string& text) {
   }
 }
 
+void write_to_reader(const std::string& path, Communicator& comm, const std::function<void()>& write) {
+  const WritingScope writing(path);
+  try {
+    write();
+  } catch (const ResourceError&) {
+    const bool closed = path == "-" && comm.is_root() && stdout_reader_is_gone();
+    if (all_max(comm, std::uint64_t{closed}) == 0) throw;
+  }
+}
+
 void write_text(const std::string& path, const std::string& text) {
   const WritingScope writing(path);
   if (path == "-") return write_stdout(text);

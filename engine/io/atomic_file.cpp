@@ -5,18 +5,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <random>
 
+#include "engine/io/input_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace tessera {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+/// A pipe holds so much: what goes there at once shows whether somebody reads.
+constexpr std::size_t kPipeBytes = std::size_t{1} << 16;
+std::atomic<std::uint64_t> bytes_to_pipes = 0;
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 constexpr int kNewFilePermissions = 0666;  // less the umask, as every program's output
 
 bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
@@ -137,13 +144,15 @@ void AtomicFile::flush() {
 void AtomicFile::write_all(std::string_view bytes, const std::uint64_t* position) {
   std::uint64_t at = position != nullptr ? *position : 0;
   while (!bytes.empty()) {
+    const std::size_t size = is_regular_ ? bytes.size() : std::min(bytes.size(), kPipeBytes);
     const ssize_t written = position != nullptr
-                                ? ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at))
-                                : ::write(descriptor_, bytes.data(), bytes.size());
+                                ? ::pwrite(descriptor_, bytes.data(), size, static_cast<off_t>(at))
+                                : ::write(descriptor_, bytes.data(), size);
     if (written < 0) {
       if (errno == EINTR) continue;
       fail(errno);
     }
+    if (!is_regular_) bytes_to_pipes += static_cast<std::uint64_t>(written);
     bytes.remove_prefix(static_cast<std::size_t>(written));
     at += static_cast<std::uint64_t>(written);
   }
@@ -215,9 +224,10 @@ void AtomicFile::fail(int error_number) const {
 }
 
 bool has_temporary(const std::string& path) {
-  struct stat status {};
-  return !is_standard_output(path) && (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+  return !is_standard_output(path) && (::access(path.c_str(), F_OK) != 0 || is_regular_file(path));
 }
+
+std::uint64_t bytes_written_to_pipes() { return bytes_to_pipes; }
 
 void check_writable(const std::string& path) {
   if (is_standard_output(path)) return;

@@ -44,6 +44,8 @@ class AtomicFile {
 
 /// Whether an AtomicFile of `path` writes beside it: a regular file is there, or nothing yet.
 bool has_temporary(const std::string& path);
+/// By all AtomicFiles so far to what is no regular file. May be asked by a signal handler.
+std::uint64_t bytes_written_to_pipes();
 
 /// Throws ResourceError when `path` could not be written by an AtomicFile now (missing folder, no rights,
 /// a folder of that name); leaves nothing behind. "-" is fine.

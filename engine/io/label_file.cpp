@@ -65,14 +65,16 @@ bool is_header(const LineFields& fields) {
 char find_delimiter(const TextHead& text) {
   std::optional<char> found;
   for_each_line(text, [&](const HeadLine& line) {
+    bool is_alone = true;  // a label that has no value tells nothing
     for (const char delimiter : {'\t', ',', ';', '\0'}) {
       if (found) return;
-      LineFields fields(delimiter, delimiter != 0);
+      LineFields fields(delimiter, true);
       double number = 0;
       if (*fields.split(trimmed_line(line.text, delimiter)) != 0 || fields.size() < 2) continue;
+      is_alone = false;
       if (parse_decimal(fields[1], Sign::any, number) || is_header(fields)) found = delimiter;
     }
-    if (!found) found = '\0';
+    if (!found && !is_alone) found = '\0';
   });
   return found.value_or('\0');
 }
@@ -104,7 +106,7 @@ LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFie
 void append_values(const TextHead& text, std::string_view column, std::optional<double> value_if_none,
                    std::vector<LabelValue>& values) {
   const char delimiter = find_delimiter(text);
-  LineFields fields(delimiter, delimiter != 0);
+  LineFields fields(delimiter, true);
   bool first = true;
   std::size_t value_at = 1;
   for_each_line(text, [&](const HeadLine& line) {

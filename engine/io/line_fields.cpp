@@ -14,9 +14,7 @@ std::string_view trimmed_blanks(std::string_view text) {
   return text;
 }
 
-constexpr const char* kTextAfterQuote = "text after a closing quote (another --delimiter?)";
-constexpr const char* kTornLabel =
-    "a label in quotes with a blank in it (read with --format csv --delimiter space)";
+constexpr const char* kTextAfterQuote = "text after a closing quote";
 
 }  // namespace
 
@@ -37,7 +35,7 @@ const char* LineFields::split(std::string_view line) {
   if (delimiter_ == 0) {
     if (quotes_ && has_quotes) return split_quoted_at_blanks(line);
     split_at_blanks(line);
-    return has_quotes && tears_a_label() ? kTornLabel : "";
+    return "";
   }
   if (quotes_ && has_quotes) return split_quoted(line);
   std::size_t begin = 0;
@@ -59,12 +57,13 @@ void LineFields::split_at_blanks(std::string_view line) {
   }
 }
 
-/// Whether a field begins with a quote that a later one ends with.
-bool LineFields::tears_a_label() const {
+bool LineFields::tears_quotes(std::size_t num_columns) const {
   bool is_open = false;
-  for (const std::string_view field : fields_) {
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const std::string_view field = fields_[i];
     if (is_open && field.ends_with('"')) return true;
-    is_open = is_open || (field.starts_with('"') && (field.size() == 1 || !field.ends_with('"')));
+    const bool opens = field.starts_with('"') && (field.size() == 1 || !field.ends_with('"'));
+    is_open = is_open || (opens && i < num_columns);
   }
   return false;
 }

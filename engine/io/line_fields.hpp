@@ -20,18 +20,19 @@ std::string carriage_return_inside(std::string_view line);
 class LineFields {
  public:
   /// `delimiter` 0 splits at runs of blanks and tabs. Unquoted fields lose blanks at both ends. Without
-  /// quotes they are letters as others, but no label in them is torn apart.
+  /// `quotes` quotes are letters as others.
   LineFields(char delimiter, bool quotes) : delimiter_(delimiter), quotes_(quotes) {}
 
   /// Splits a trimmed line. Returns an empty text or what is wrong with its quotes.
   const char* split(std::string_view line);
   std::size_t size() const { return fields_.size(); }
+  /// Whether a split at blanks has cut a text in quotes that begins in one of the first columns.
+  bool tears_quotes(std::size_t num_columns) const;
   /// Valid until the next split and as long as the line.
   std::string_view operator[](std::size_t i) const { return fields_[i]; }
 
  private:
   void split_at_blanks(std::string_view line);
-  bool tears_a_label() const;
   const char* split_quoted_at_blanks(std::string_view line);
   const char* split_quoted(std::string_view line);
   /// Appends the field whose opening quote is at `i`, which goes behind its closing one.

@@ -100,9 +100,9 @@ std::string write_text(std::span<const Ranking> rankings, const LabelTable& labe
 ScoreFormat score_format_of(const std::string& path) {
   for (const auto& [suffix, format] : kSuffixes)
     if (path.ends_with(suffix)) return format;
-  if (!has_temporary(path)) return ScoreFormat::tsv;
+  if (path == "-" || path.starts_with("/dev/")) return ScoreFormat::tsv;
   throw OptionError("cannot tell the format of \"" + path +
-                    "\": expected a name that ends in .tsv, .csv, .json or .npy, or \"-\"");
+                    "\": expected a name that ends in .tsv, .csv, .json or .npy, \"-\", or one in /dev");
 }
 
 void write_rankings(std::span<const Ranking> rankings, const LabelTable& labels,

@@ -36,7 +36,7 @@ struct ScoreWriterOptions {
   std::optional<std::uint64_t> top;  ///< at most so many nodes a ranking; none = all
 };
 
-/// By suffix (.tsv .csv .json .npy); "-", pipes and devices of other names are TSV. Throws OptionError naming
+/// By suffix (.tsv .csv .json .npy); "-" and what is in /dev are TSV. Throws OptionError naming
 /// the known suffixes.
 ScoreFormat score_format_of(const std::string& path);
 

@@ -148,6 +148,9 @@ std::string_view TextEdgeParser::content_of(std::string_view line) const {
 void TextEdgeParser::edge_of(std::string_view line) {
   if (const char* problem = fields_.split(line); *problem != 0)
     throw LineError{fmt::format("{}: {}", problem, quoted_text(line))};
+  if (format_.delimiter == 0 && !format_.quotes && fields_.tears_quotes(format_.columns_used()))
+    throw LineError{"a label in quotes with a blank in it (read with --format csv --delimiter space): " +
+                    quoted_text(line)};
   const std::size_t needed = std::max(format_.source_column, format_.target_column) + 1;
   if (fields_.size() < needed) {
     if (format_.is_matrix) throw LineError{"expected a row and a column index, found " + quoted_text(line)};

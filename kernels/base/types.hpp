@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/base/host_device.hpp"
+
 namespace tessera {
 
 using VertexId = std::uint32_t;    ///< a vertex, a row, a column or a slot of x
@@ -16,12 +18,12 @@ inline constexpr VertexId kNoVertex = std::numeric_limits<VertexId>::max();
 
 /// Rounded up; value + divisor must not overflow, nor what round_up() gives.
 template <class T>
-constexpr T ceil_div(T value, T divisor) {
+TESSERA_HD constexpr T ceil_div(T value, T divisor) {
   return (value + divisor - 1) / divisor;
 }
 
 template <class T>
-constexpr T round_up(T value, T multiple) {
+TESSERA_HD constexpr T round_up(T value, T multiple) {
   return ceil_div(value, multiple) * multiple;
 }
 

@@ -28,14 +28,6 @@ constexpr double kTimesTheRate = 4;
 /// What a rank sends when all meet.
 constexpr std::size_t kMeetingBytes = 16;
 
-/// Who tells NCCL not to go from GPU to GPU means this, too.
-bool peers_are_wanted() {
-  const char* disabled = std::getenv("NCCL_P2P_DISABLE");
-  const char* level = std::getenv("NCCL_P2P_LEVEL");
-  const std::string farthest = level == nullptr ? "" : level;
-  return (disabled == nullptr || std::string(disabled) == "0") && farthest != "LOC" && farthest != "0";
-}
-
 }  // namespace
 
 std::string new_nccl_id() {
@@ -213,7 +205,8 @@ std::shared_ptr<PeerMemory> NcclGroup::share_memory(std::uint64_t num_bytes) {
 
 bool NcclGroup::open_to_all(PeerMemory& memory) {
   Sharing mine;
-  if (peers_are_wanted()) mine.offer = memory.offer();
+  if (wants_peers(std::getenv("NCCL_P2P_DISABLE"), std::getenv("NCCL_P2P_LEVEL")))
+    mine.offer = memory.offer();
   while (shared_[mine.first_in_use].user.expired()) ++mine.first_in_use;  // `memory` itself is in use
   std::vector<MemoryOffer> offers;
   std::uint64_t first_in_use = mine.first_in_use;  // by any rank

@@ -32,6 +32,11 @@ bool works(cudaError_t status) {
 
 }  // namespace
 
+bool wants_peers(const char* disabled, const char* level) {
+  const std::string farthest = level == nullptr ? "" : level;
+  return (disabled == nullptr || std::string(disabled) == "0") && farthest != "LOC" && farthest != "0";
+}
+
 PeerMemory::PeerMemory(std::uint64_t num_bytes)
     : num_bytes_(num_bytes), own_(allocate_device(round_up(num_bytes, kGranularity))) {}
 

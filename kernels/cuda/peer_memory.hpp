@@ -22,6 +22,10 @@ struct MemoryOffer {
   cudaIpcMemHandle_t handle = {};  ///< for all others
 };
 
+/// Whether ranks write to each other's memory, by NCCL's environment variables NCCL_P2P_DISABLE and
+/// NCCL_P2P_LEVEL (null: not set): who tells NCCL not to go from GPU to GPU means this, too.
+bool wants_peers(const char* disabled, const char* level);
+
 class PeerMemory {
  public:
   /// Memory of this rank's, so many bytes; throws NoRoomError. It may be freed when all ranks' PeerMemory is

@@ -118,26 +118,13 @@ TEST(AcceleratedPageRank, SumsLoseNothingOfChangesNearRounding) {
   EXPECT_LE(l1_distance(fast.scores, run_pagerank(graph, exact).scores), fast.error_bound);
 }
 
-/// A clique and a path that hangs on it, whose slowest eigenvector is met where its residual goes through 0.
-Graph lollipop(std::size_t clique, std::size_t num_vertices) {
-  OracleGraph oracle{num_vertices, {}};
-  const auto link = [&](std::size_t a, std::size_t b) {
-    oracle.edges.push_back({a, b});
-    oracle.edges.push_back({b, a});
-  };
-  for (std::size_t v = 1; v < clique; ++v)
-    for (std::size_t u = 0; u < v; ++u) link(u, v);
-  for (std::size_t v = clique; v < num_vertices; ++v) link(v - 1, v);
-  return graph_of(oracle, false);
-}
-
 TEST(AcceleratedPageRank, ReachesInSinglePrecisionWhatPlainStepsReach) {
   struct Case {
     std::size_t clique, num_vertices;
     double damping, tolerance;
   };
   for (const Case& of : {Case{20, 101, 0.997, 1e-6}, {30, 201, 0.999, 1e-6}, {60, 201, 0.9995, 5e-6}}) {
-    const Graph graph = lollipop(of.clique, of.num_vertices);
+    const Graph graph = lollipop_graph(of.num_vertices, of.clique);
     const PageRankOptions options = accelerated(of.damping, until(of.tolerance));
     const PageRankResult fast = run_pagerank<float>(graph, options),
                          slow = run_pagerank<float>(graph, plain(options));

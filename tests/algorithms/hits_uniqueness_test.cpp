@@ -40,7 +40,7 @@ TEST(HasUniquePair, WhatASlowerComponentLeavesBehindIsNoTie) {
 TEST(HasUniquePair, AComponentThatShrinksAsSlowlyAsTheChangesIsNoTie) {
   int calls = 0;
   const auto spread = line_with_gap(1, calls);
-  const std::vector<double> hubs{0.5, 0.48, 0.01, 0.01};
+  const std::vector<double> hubs{0.5, 0.485, 0.0075, 0.0075};
   EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 0.99, 50, spread));
   EXPECT_TRUE(has_unique_pair(hubs, 1e-6, 0.99995, 50, spread));
   EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 1, 50, spread));

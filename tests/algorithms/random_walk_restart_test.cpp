@@ -263,6 +263,17 @@ TEST(RandomWalkRestart, TightTolerancesAreMetAsByPlainSteps) {
   }
 }
 
+TEST(RandomWalkRestart, AResidualThatGoesThroughZeroIsNotTakenForRounding) {
+  const Graph graph = lollipop_graph(101, 20);
+  RwrOptions options = options_with(0.999, until(1e-6));
+  const auto fast = run_walks<float>(graph, {0}, options);
+  options.accelerate = false;
+  const auto plain = run_walks<float>(graph, {0}, options);
+  EXPECT_TRUE(plain[0].report.converged);
+  EXPECT_TRUE(fast[0].report.converged);
+  EXPECT_LT(4 * fast[0].report.iterations, plain[0].report.iterations);
+}
+
 TEST(RandomWalkRestart, FixedStepsAreNeverAccelerated) {
   const Graph graph = ring_graph(100, 100, 1);
   RwrOptions options = options_with(0.95, {.fixed_iterations = 60});

@@ -75,6 +75,14 @@ TEST(FormatProbe, ReadsQuotesOfRfc4180) {
   const ReadResult result = read_text("\"a, b\",\"say \"\"hi\"\"\"\nc,\"\"\"\"\n");
   EXPECT_THAT(result.edges, ElementsAre(Edge{"a, b", "say \"hi\"", 1}, Edge{"c", "\"", 1}));
   EXPECT_THAT(read_text("a,b\nc,\"d\n").error, HasSubstr("graph.txt:2: a quote that is not closed"));
+  // Commas and quotes of a column that nobody reads say nothing of how columns are parted.
+  for (const char* quoted : {"\"hello, you\"", "\"Main Street; north\"", "\"x\""}) {
+    const auto found = read_text("1 2 " + std::string(quoted) + "\n2 3 " + quoted + "\n3 1 " + quoted + "\n");
+    EXPECT_EQ(found.error, "") << quoted;
+    EXPECT_EQ(found.edges.size(), 3u) << quoted;
+  }
+  EXPECT_EQ(read_text("a b \"some text\"\nb c \"more text\"\n").edges.size(), 2u);
+  EXPECT_THAT(read_text("a b\n\"c d\" e\n").error, HasSubstr("graph.txt:2: a label in quotes with a blank"));
   EXPECT_THAT(read_text("a,b\nc,\"d\"e\n").error, HasSubstr("graph.txt:2: text after a closing quote"));
   EXPECT_THAT(read_text("a,b\nc,\n").error, HasSubstr("graph.txt:2: the target label is empty"));
   EXPECT_THAT(read_text("a,b\nc\n").error,

@@ -46,13 +46,17 @@ TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
 }
 
 TEST(LabelFile, ALabelAloneMayHaveAValue) {
-  const InputText file("a\nb 3\n", "p.tsv");
   const auto comm = make_single_rank();
-  EXPECT_THROW(read_label_values(file.path(), "weight", *comm), InputError);
-  const std::vector<LabelValue> values = read_label_values(file.path(), "weight", *comm, 1.0);
-  ASSERT_EQ(values.size(), 2u);
-  EXPECT_EQ(values[0].value, 1);
-  EXPECT_EQ(values[1].value, 3);
+  for (const char* text : {"a\nb 3\n", "a\nb,3\n", "\"a\"\n\"b\" 3\n"}) {
+    const InputText file(text, "p.tsv");
+    EXPECT_THROW(read_label_values(file.path(), "weight", *comm), InputError);
+    const std::vector<LabelValue> values = read_label_values(file.path(), "weight", *comm, 1.0);
+    ASSERT_EQ(values.size(), 2u);
+    EXPECT_EQ(values[0].label, "a");
+    EXPECT_EQ(values[0].value, 1);
+    EXPECT_EQ(values[1].label, "b");
+    EXPECT_EQ(values[1].value, 3);
+  }
 }
 
 TEST(LabelFile, TheHeaderSaysWhichColumnHasTheValue) {

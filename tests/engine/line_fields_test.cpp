@@ -30,12 +30,19 @@ TEST(LineFields, QuotesHoldBlanks) {
   EXPECT_EQ(split("\"a\"x b", 0, true)[0], "!");
 }
 
-TEST(LineFields, NoLabelInQuotesIsTornApart) {
+TEST(LineFields, KnowsTextsInQuotesThatBlanksHaveCut) {
+  const auto tears = [](std::string_view line, std::size_t num_columns) {
+    LineFields fields(0, false);
+    EXPECT_EQ(std::string(fields.split(line)), "");
+    return fields.tears_quotes(num_columns);
+  };
   for (const char* line : {"\"a x\" b", "b \"a x\"", "\" a\" b", "\"a x y\" b"})
-    EXPECT_EQ(split(line, 0, false)[0], "!") << line;
-  EXPECT_EQ(split("\"a b", 0, false), (Fields{"\"a", "b"}));
-  EXPECT_EQ(split("5\" b\"", 0, false), (Fields{"5\"", "b\""}));
-  EXPECT_EQ(split("\"a\" \"b\"", 0, false), (Fields{"\"a\"", "\"b\""}));
+    EXPECT_TRUE(tears(line, 2)) << line;
+  EXPECT_FALSE(tears("\"a b", 2));
+  EXPECT_FALSE(tears("5\" b\"", 2));
+  EXPECT_FALSE(tears("\"a\" \"b\"", 2));
+  EXPECT_FALSE(tears("a b \"some text\"", 2));  // not where it matters
+  EXPECT_TRUE(tears("a b \"some text\"", 3));
 }
 
 TEST(LineFields, TrimsLineEndsButNotTabsThatDelimit) {

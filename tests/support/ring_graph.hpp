@@ -37,4 +37,17 @@ inline Graph comb_graph(std::uint64_t n, std::uint64_t num_spine) {
   return sample_graph(edges, range_labels(n, 0), false);
 }
 
+/// A clique and a row of vertices that hangs on it, all links both ways. Its slowest eigenvector is met where
+/// its residual goes through 0.
+inline Graph lollipop_graph(std::uint64_t n, std::uint64_t num_in_clique) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (VertexId v = 1; v < n; ++v)
+    for (VertexId u = v < num_in_clique ? 0 : v - 1; u < v; ++u) {
+      edges.emplace_back(u, v);
+      edges.emplace_back(v, u);
+    }
+  std::sort(edges.begin(), edges.end());
+  return sample_graph(edges, range_labels(n, 0), false);
+}
+
 }  // namespace tessera::test

@@ -1,8 +1,10 @@
 """stats, convert and generate through the program."""
+import os
 import resource
+import subprocess
 import unittest
 
-from program import LINKS, ProgramTest
+from program import LINKS, TESSERA, TIMEOUT_SECONDS, ProgramTest, environment
 
 
 class ConvertTest(ProgramTest):
@@ -52,6 +54,35 @@ class ConvertTest(ProgramTest):
         self.assertEqual(self.expect(0, "pagerank", "w.tsr").out, expected)
         self.expect(0, "convert", "w.tsr", "w.mtx")
         self.assertEqual(self.expect(0, "pagerank", "w.mtx").out, expected)
+
+    def test_edge_lists_go_to_pipes(self):
+        self.write("g", LINKS)
+        for command in (["convert", "g"], ["generate", "rmat", "--scale", "6"]):
+            out = ["-o"] if command[0] == "generate" else []
+            self.expect(0, *command, *out, "g.tsv")
+            self.assertEqual(self.expect(0, *command, *out, "-").out, self.read("g.tsv"))
+            self.assertEqual(self.expect(0, *command, *out, "/dev/stdout").out, self.read("g.tsv"))
+        os.mkfifo(self.path("pipe.txt"))
+        reader = subprocess.Popen(["cat", self.path("pipe.txt")], stdout=subprocess.PIPE)
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
+        self.expect(0, "convert", "g", "pipe.txt")
+        self.assertEqual(reader.communicate()[0].decode(), self.expect(0, "convert", "g", "-").out)
+        self.refuse(2, "convert", "g", "-", "--report", "-", err="both go to standard output")
+
+    def test_a_reader_that_has_enough_is_no_error(self):
+        with subprocess.Popen([TESSERA, "generate", "rmat", "--scale", "14", "-o", "-", "-q"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment(self.folder)) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual((process.wait(timeout=TIMEOUT_SECONDS), process.stderr.read()), (0, b""))
+
+    def test_weights_that_are_added_up_are_told(self):
+        both = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 2 3\n2 1 3\n3 1 3\n"  # both triangles
+        self.write("both.mtx", both)
+        self.expect(0, "convert", "both.mtx", "g.tsv", err="both.mtx: 2 edges repeat others, whose weights they were added to")
+        self.assertIn("2\t1\t6\n", self.read("g.tsv"))
+        self.assertNotIn("repeat", self.expect(0, "convert", "both.mtx", "g.tsv", "--unweighted").err)
 
     def test_stats_counts(self):
         self.write("g", LINKS + "a b\nb b\n")

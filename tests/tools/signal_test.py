@@ -1,11 +1,12 @@
 """SIGINT, SIGTERM and SIGHUP while reading and while iterating; which phase is reached is read from stderr, nothing
-sleeps."""
+sleeps but a reader that is slow."""
 import json
 import os
 import pty
 import select
 import signal
 import subprocess
+import time
 import unittest
 
 from program import LINKS, TESSERA, TIMEOUT_SECONDS, ProgramTest, environment
@@ -84,6 +85,18 @@ class SignalTest(ProgramTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 143)
         self.assertIn("interrupted", process.stderr.read().decode())
+
+    def test_a_reader_that_is_slow_gets_everything(self):
+        self.write("long", "".join(f"some_long_name_of_node_{i} {i + 1}\n" for i in range(40000)))
+        process = self.start("pagerank", "long", "--quiet")
+        found = process.stdout.read1(1 << 16)
+        process.send_signal(signal.SIGTERM)
+        for _ in range(12):  # longer than two seconds
+            time.sleep(0.3)
+            found += process.stdout.read1(1 << 16)
+        found += process.communicate(timeout=TIMEOUT_SECONDS)[0]
+        self.assertEqual(found.count(b"\n"), 80001)
+        self.assertTrue(found.endswith(b"\n"))
 
     def test_on_a_terminal_the_message_takes_the_place_of_the_progress(self):
         os.mkfifo(self.path("pipe"))

@@ -150,8 +150,10 @@ bool StopTest::done(const StepChange& change, IterationReport& report, Kind kind
   }
   report.converged = kind.may_converge && change.residual <= rule_.tolerance;
   if (report.converged) return true;
-  if (!kind.may_converge) start_to_look(kind.is_accelerated);  // not by rounding: it grows, or is yet to be looked at
-  report.stagnated = has_stagnated(change, kind.is_accelerated);
+  if (kind.may_converge)
+    report.stagnated = has_stagnated(change, kind.is_accelerated);
+  else
+    start_to_look(kind.is_accelerated);  // no rounding: it grows, or is yet to be looked at
   if (report.stagnated) report.reachable_tolerance = round_up_to_one_digit(smallest_.residual);
   return report.stagnated || report.iterations >= rule_.max_iterations;
 }

@@ -178,7 +178,7 @@ class AlternatingHits {
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
-  static bool is_settled(const StepChange&) { return true; }
+  static bool is_known(const StepChange&) { return true; }
   StepChange step() {
     const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
     return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
@@ -234,17 +234,16 @@ class BlockHits {
     block.backend().put_inputs(latest_.score, nullptr, 1, block.input_target(latest_.x));
   }
 
-  /// The larger change of two steps, in units of what a and h were last seen to change by.
   StepChange step() {
     // Size 2 together, as a and h have size 1 each in the alternating form.
     const double size = options_.normalize == ScoreNorm::max ? 1.0 : 2.0;
     const StepChange change = advance(latest_, latest_, options_, size, before_);
     before_.swap(latest_.score);
-    return changes_.take(larger(change, std::exchange(change_before_, change)));
+    return larger(change, std::exchange(change_before_, change));
   }
 
-  bool is_settled(StepChange& change) {
-    return changes_.is_settled(change, [&] { return pair(); });
+  bool is_known(StepChange& change) {
+    return changes_.is_known(change, [&] { return pair(); });
   }
 
   void finish(HitsResult& result) {
@@ -323,10 +322,10 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
   double change_before = options.start_hubs.empty() ? std::numeric_limits<double>::infinity() : 0;
   for (bool done = false; !done;) {
     StepChange change = form.step();
-    const bool is_settled = options.stop.fixed_iterations > 0 || form.is_settled(change);
-    const bool may_converge = is_settled && shrinks(change, change_before, precision);
-    done = stop.done(change, result.report, {.may_converge = may_converge});
-    change_before = result.report.iterations == 1 ? change_before : change.l1;
+    const bool is_shrinking = shrinks(change, change_before, precision);
+    if (!result.report.residual_history.empty()) change_before = change.l1;
+    const bool is_known = options.stop.fixed_iterations > 0 || form.is_known(change);
+    done = stop.done(change, result.report, {.may_converge = is_known && is_shrinking});
     if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, comm)) {
       result.report.interrupted = !done;
       done = true;

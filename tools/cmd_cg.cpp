@@ -201,7 +201,7 @@ CgResult CgCommand::solve(const SparseMatrix& matrix, const std::vector<double>&
 }
 
 void CgCommand::write_solution(const std::vector<double>& x) const {
-  const WritingScope writing(output_);
+  const WritingScope writing;
   try {
     write_numbers(output_, x);
   } catch (const ResourceError&) {

@@ -128,10 +128,11 @@ void HitsCommand::warn_of_zeros(const HitsResult& result) const {
 void HitsCommand::say_if_slow(const HitsResult& result, Session& session) const {
   const double rate = result.convergence_rate;
   const double rounding = kRoundings * unit_roundoff(precision_);
-  if (!(rate > 0 && rate < 1) || result.report.residual_l1 <= rounding) return;
+  const bool is_looked_at = result.report.converged && stop_.fixed_iterations == 0;
+  if (!is_looked_at || !(rate > 0 && rate < 1) || result.report.residual_l1 <= rounding) return;
   const double left = result.report.residual_l1 * rate / (1 - rate);
   session.report()["hits"]["estimated_error"] = left;
-  if (result.report.converged && rate > kSlowRate)
+  if (rate > kSlowRate)
     log_info(fmt::format(
         "changes shrink slowly, by {:.2g} % a step: scores are about {:.2g} from their end (L1); a "
         "smaller --tolerance brings them nearer",

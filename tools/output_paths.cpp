@@ -28,7 +28,8 @@ NamedPaths with_label_lists(const NamedPaths& outputs) {
 bool are_same_file(const std::string& path, const std::string& other) {
   namespace fs = std::filesystem;
   if (path.empty() || other.empty()) return false;
-  if (path == "-" || other == "-") return path == other;
+  if (is_standard_output(path) || is_standard_output(other))
+    return is_standard_output(path) && is_standard_output(other);
   if (path == "/dev/null") return false;
   std::error_code missing;
   if (fs::equivalent(path, other, missing)) return true;
@@ -49,8 +50,9 @@ void check_distinct_outputs(const NamedPaths& paths) {
       const auto& [first, path] = outputs[j];
       const auto& [second, other_path] = outputs[i];
       if (!are_same_file(path, other_path)) continue;
-      throw OptionError(path == "-" ? fmt::format("{} and {} both go to standard output", first, second)
-                                    : fmt::format("{} and {} are the same file \"{}\"", first, second, path));
+      throw OptionError(is_standard_output(path)
+                            ? fmt::format("{} and {} both go to standard output", first, second)
+                            : fmt::format("{} and {} are the same file \"{}\"", first, second, path));
     }
 }
 

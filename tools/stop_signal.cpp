@@ -3,11 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <utility>
 
 #include "engine/io/atomic_file.hpp"
 #include "tools/exit_code.hpp"
@@ -17,14 +17,26 @@ namespace {
 
 constexpr unsigned kSecondsToStop = 2;
 volatile std::sig_atomic_t first_signal = 0;
-enum Writing : std::sig_atomic_t { nothing, a_file, a_pipe };
+enum Writing : std::sig_atomic_t { nothing, itself, by_another };
 volatile std::sig_atomic_t writing = nothing;
+std::atomic<std::uint64_t> bytes_before = 0;                   // to pipes, when the limit was set
 volatile std::sig_atomic_t tells_end = 0, is_on_terminal = 0;  // the end is to be told, and where
+
+void set_limit() {
+  bytes_before = bytes_written_to_pipes();
+  alarm(kSecondsToStop);
+}
+
+/// Whether what is being written has come to nothing that would be left behind, or stalled.
+bool may_end_writing() {
+  if (writing == by_another) return false;
+  return num_temporaries() == 0 && bytes_written_to_pipes() == bytes_before;
+}
 
 void on_stop(int signal) {
   if (first_signal != 0) _exit(kExitSignalBase + first_signal);
   first_signal = signal;
-  alarm(kSecondsToStop);
+  set_limit();
 }
 
 /// Without the log, whose locks a handler may find taken, and without waiting for a reader.
@@ -37,9 +49,7 @@ void tell_end() {
 }
 
 void on_alarm(int) {
-  static std::uint64_t bytes_before = 0;
-  const std::uint64_t bytes = std::exchange(bytes_before, bytes_written_to_pipes());
-  if (writing == a_file || (writing == a_pipe && bytes != bytes_before)) return void(alarm(kSecondsToStop));
+  if (writing != nothing && !may_end_writing()) return set_limit();
   if (tells_end != 0) tell_end();
   _exit(kExitSignalBase + first_signal);
 }
@@ -78,15 +88,12 @@ bool stops_after_step() {
   static bool has_stopped = false;
   if (stop_requested() && !has_stopped) {
     has_stopped = true;
-    alarm(kSecondsToStop);
+    set_limit();
   }
   return has_stopped;
 }
 
-WritingScope::WritingScope(const std::string& path) {
-  const bool has_labels_beside = path.ends_with(".npy") || path.ends_with(".mtx");
-  writing = has_temporary(path) || has_labels_beside ? a_file : a_pipe;
-}
+WritingScope::WritingScope(bool writes_itself) { writing = writes_itself ? itself : by_another; }
 WritingScope::~WritingScope() { writing = nothing; }
 
 }  // namespace tessera::cli

@@ -2,7 +2,6 @@
 // without a next step, or behind it, outside of writing) ends the process. SIGPIPE and SIGXFSZ are ignored,
 // so that writes fail.
 #pragma once
-#include <string>
 
 namespace tessera::cli {
 
@@ -19,12 +18,12 @@ inline bool stop_requested() { return stop_signal() != 0; }
 /// The same, asked behind a step: what is left to do has two seconds from now on.
 bool stops_after_step();
 
-/// While one exists the process is not ended by the two-second limit: a file is being written, whose
-/// temporary must be removed or renamed. Into a pipe, which may have no reader for ever, it is ended two
-/// seconds after the last byte that went there.
+/// While one exists the process is not ended by the two-second limit as long as a file has a temporary, which
+/// must be removed or renamed, or somebody reads the bytes that go to a pipe. Where another process of the
+/// group writes, that one's end is the end of all.
 class WritingScope {
  public:
-  explicit WritingScope(const std::string& path);
+  explicit WritingScope(bool writes_itself = true);
   ~WritingScope();
   WritingScope(const WritingScope&) = delete;
   WritingScope& operator=(const WritingScope&) = delete;

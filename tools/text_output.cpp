@@ -25,17 +25,17 @@ void write_stdout(const std::string& text) {
 }
 
 void write_to_reader(const std::string& path, Communicator& comm, const std::function<void()>& write) {
-  const WritingScope writing(path);
+  const WritingScope writing(comm.is_root());
   try {
     write();
   } catch (const ResourceError&) {
-    const bool closed = path == "-" && comm.is_root() && stdout_reader_is_gone();
+    const bool closed = is_standard_output(path) && comm.is_root() && stdout_reader_is_gone();
     if (all_max(comm, std::uint64_t{closed}) == 0) throw;
   }
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  const WritingScope writing(path);
+  const WritingScope writing;
   if (path == "-") return write_stdout(text);
   AtomicFile file(path);
   file.write(text);

@@ -17,6 +17,9 @@
 #include "kernels/base/error.hpp"
 
 namespace tessera {
+
+bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -26,7 +29,7 @@ std::atomic<std::uint64_t> bytes_to_pipes = 0;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 constexpr int kNewFilePermissions = 0666;  // less the umask, as every program's output
 
-bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+std::atomic<int> temporaries = 0;
 
 std::string display_name(const std::string& path) {
   return is_standard_output(path) ? "standard output" : '"' + path + '"';
@@ -93,7 +96,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     if (target.permissions && ::fchmod(descriptor_, *target.permissions) != 0) {
       const int error_number = errno;
       ::close(descriptor_);
-      ::unlink(temporary_path_.c_str());
+      remove_temporary();
       fail(error_number);
     }
   } else {
@@ -104,7 +107,14 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  remove_temporary();
+}
+
+void AtomicFile::remove_temporary() {
+  if (temporary_path_.empty()) return;
+  ::unlink(temporary_path_.c_str());
+  temporary_path_.clear();
+  --temporaries;
 }
 
 void AtomicFile::create_temporary(int permissions) {
@@ -114,6 +124,7 @@ void AtomicFile::create_temporary(int permissions) {
     descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor_ >= 0) {
       temporary_path_ = std::move(name);
+      ++temporaries;
       return;
     }
     if (errno != EEXIST) break;
@@ -205,6 +216,7 @@ void AtomicFile::take_name() {
   if (!is_regular_) return;
   if (::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_path_.clear();
+  --temporaries;
 }
 
 void AtomicFile::sync_folder() const {
@@ -228,6 +240,7 @@ bool has_temporary(const std::string& path) {
 }
 
 std::uint64_t bytes_written_to_pipes() { return bytes_to_pipes; }
+int num_temporaries() { return temporaries; }
 
 void check_writable(const std::string& path) {
   if (is_standard_output(path)) return;

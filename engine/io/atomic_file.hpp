@@ -31,6 +31,7 @@ class AtomicFile {
   void take_name();
   void sync_folder() const;
   void create_temporary(int permissions);
+  void remove_temporary();
   void flush();
   void write_all(std::string_view bytes, const std::uint64_t* position);
   [[noreturn]] void fail(int error_number) const;
@@ -42,10 +43,14 @@ class AtomicFile {
   bool is_regular_ = true;
 };
 
+/// "-" and /dev/stdout, which an AtomicFile takes for the same.
+bool is_standard_output(const std::string& path);
 /// Whether an AtomicFile of `path` writes beside it: a regular file is there, or nothing yet.
 bool has_temporary(const std::string& path);
 /// By all AtomicFiles so far to what is no regular file. May be asked by a signal handler.
 std::uint64_t bytes_written_to_pipes();
+/// Of all AtomicFiles now. May be asked by a signal handler.
+int num_temporaries();
 
 /// Throws ResourceError when `path` could not be written by an AtomicFile now (missing folder, no rights,
 /// a folder of that name); leaves nothing behind. "-" is fine.

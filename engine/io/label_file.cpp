@@ -68,7 +68,7 @@ char find_delimiter(const TextHead& text) {
     bool is_alone = true;  // a label that has no value tells nothing
     for (const char delimiter : {'\t', ',', ';', '\0'}) {
       if (found) return;
-      LineFields fields(delimiter, true);
+      LineFields fields(delimiter, delimiter != 0);
       double number = 0;
       if (*fields.split(trimmed_line(line.text, delimiter)) != 0 || fields.size() < 2) continue;
       is_alone = false;
@@ -106,7 +106,7 @@ LabelValue label_value(const TextHead& text, const HeadLine& line, const LineFie
 void append_values(const TextHead& text, std::string_view column, std::optional<double> value_if_none,
                    std::vector<LabelValue>& values) {
   const char delimiter = find_delimiter(text);
-  LineFields fields(delimiter, true);
+  LineFields fields(delimiter, delimiter != 0);
   bool first = true;
   std::size_t value_at = 1;
   for_each_line(text, [&](const HeadLine& line) {

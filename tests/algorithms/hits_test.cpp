@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/vertex_values.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 
 namespace tessera::test {
 namespace {
-
-HitsOptions options_with(StopRule stop, ScoreNorm norm = ScoreNorm::sum) {
-  HitsOptions options;
-  options.stop = stop;
-  options.normalize = norm;
-  return options;
-}
 
 std::vector<double> scaled(std::vector<double> values, double size) {
   for (double& value : values) value /= size;
@@ -33,7 +25,7 @@ TEST(Hits, APathHasTheHandValues) {
   const OracleGraph oracle{4, {{0, 1}, {0, 2}, {3, 2}}};
   const double phi = (1 + std::sqrt(5.0)) / 2;
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    const HitsResult result = run_hits(graph_of(oracle, false), options_with(until(1e-15)), {}, update);
+    const HitsResult result = run_hits(graph_of(oracle, false), hits_options(until(1e-15)), {}, update);
     EXPECT_NEAR(result.hub[0], phi / (phi + 1), 1e-13);
     EXPECT_NEAR(result.hub[3], 1 / (phi + 1), 1e-13);
     EXPECT_EQ(result.hub[1], 0);
@@ -51,11 +43,11 @@ TEST(Hits, FollowsTheFormulaStepByStep) {
     const Graph graph = graph_of(oracle, weighted);
     for (const int count : {1, 2, 7}) {
       const OracleHits expected = oracle_hits(oracle, count);
-      const HitsResult result = run_hits(graph, options_with(steps(count)));
+      const HitsResult result = run_hits(graph, hits_options(steps(count)));
       EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-14);
       EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-14);
       // The block form needs two steps for one: a of step 2k - 1, h of step 2k.
-      const HitsResult block = run_hits(graph, options_with(steps(2 * count)), {}, HitsUpdate::block);
+      const HitsResult block = run_hits(graph, hits_options(steps(2 * count)), {}, HitsUpdate::block);
       EXPECT_LE(l1_distance(block.authority, expected.authority), 1e-14);
       EXPECT_LE(l1_distance(block.hub, expected.hub), 1e-14);
     }
@@ -80,7 +72,7 @@ TEST(Hits, FollowsTheFormulaWhereWeightsDifferByMuch) {
       for (std::size_t i = 0; i < oracle.edges.size(); i += 5) oracle.edges[i].weight *= small;
       oracle.num_vertices = 46;
       oracle.edges.push_back({45, 1, large});
-      expect_the_formula(oracle, options_with(steps(7)));
+      expect_the_formula(oracle, hits_options(steps(7)));
     }
 }
 
@@ -90,8 +82,8 @@ TEST(Hits, FollowsTheFormulaWhereOneSideHasSmallSums) {
   OracleGraph turned = oracle;
   for (auto& edge : turned.edges) std::swap(edge.source, edge.target);
   for (const int count : {1, 2, 7}) {
-    expect_the_formula(oracle, options_with(steps(count)));
-    expect_the_formula(turned, options_with(steps(count)));
+    expect_the_formula(oracle, hits_options(steps(count)));
+    expect_the_formula(turned, hits_options(steps(count)));
   }
 }
 
@@ -119,15 +111,15 @@ TEST(Hits, ConvergesToTheMatchingPair) {
       const OracleGraph oracle = random_oracle_graph(seed, 50, 400, weighted);
       const Graph graph = graph_of(oracle, weighted);
       const OracleHits expected = oracle_hits(oracle, 3000);
-      const HitsResult result = run_hits(graph, options_with(until(1e-14)));
+      const HitsResult result = run_hits(graph, hits_options(until(1e-14)));
       EXPECT_LE(l1_distance(result.authority, expected.authority), 1e-11);
       EXPECT_LE(l1_distance(result.hub, expected.hub), 1e-11);
       EXPECT_GT(result.convergence_rate, 0);
       EXPECT_LT(result.convergence_rate, 1);
-      const HitsResult block = run_hits(graph, options_with(until(1e-14)), {}, HitsUpdate::block);
+      const HitsResult block = run_hits(graph, hits_options(until(1e-14)), {}, HitsUpdate::block);
       EXPECT_LE(l1_distance(block.authority, expected.authority), 1e-11);
       EXPECT_LE(l1_distance(block.hub, expected.hub), 1e-11);
-      const HitsResult narrow = run_hits<float>(graph, options_with(until(1e-6)));
+      const HitsResult narrow = run_hits<float>(graph, hits_options(until(1e-6)));
       EXPECT_LE(l1_distance(narrow.authority, expected.authority), 1e-4);
     }
 }
@@ -138,10 +130,10 @@ TEST(Hits, TheNormSaysWhatIsOne) {
   const OracleHits sum_one = oracle_hits(oracle, 2000);
   const auto max_of = [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); };
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    const HitsResult by_max = run_hits(graph, options_with(until(1e-13), ScoreNorm::max), {}, update);
+    const HitsResult by_max = run_hits(graph, hits_options(until(1e-13), ScoreNorm::max), {}, update);
     EXPECT_NEAR(max_of(by_max.authority), 1, 1e-15);
     EXPECT_LE(l1_distance(by_max.hub, scaled(sum_one.hub, max_of(sum_one.hub))), 1e-10);
-    const HitsResult by_l2 = run_hits(graph, options_with(until(1e-13), ScoreNorm::l2), {}, update);
+    const HitsResult by_l2 = run_hits(graph, hits_options(until(1e-13), ScoreNorm::l2), {}, update);
     EXPECT_NEAR(l2_size(by_l2.hub), 1, 1e-14);
     EXPECT_LE(l1_distance(by_l2.authority, scaled(sum_one.authority, l2_size(sum_one.authority))), 1e-10);
   }
@@ -153,7 +145,7 @@ TEST(Hits, TwoEqualStarsAreNotUnique) {
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
     for (const int ranks : {1, 3}) {
       const HitsResult result =
-          run_hits(graph_of(oracle, false), options_with(until(1e-12)), {.ranks = ranks}, update);
+          run_hits(graph_of(oracle, false), hits_options(until(1e-12)), {.ranks = ranks}, update);
       EXPECT_FALSE(result.unique);
       EXPECT_NEAR(result.authority[0], 0.5, 1e-12);
       EXPECT_NEAR(result.authority[4], 0.5, 1e-12);
@@ -163,7 +155,7 @@ TEST(Hits, TwoEqualStarsAreNotUnique) {
 TEST(Hits, ARunThatIsStoppedDoesNotLookForTies) {
   const OracleGraph oracle{8, {{1, 0}, {2, 0}, {3, 0}, {5, 4}, {6, 4}, {7, 4}}};
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    HitsOptions options = options_with(until(1e-12));
+    HitsOptions options = hits_options(until(1e-12));
     options.observer = [](const IterationProgress&) { return false; };
     const HitsResult result = run_hits(graph_of(oracle, false), options, {}, update);
     EXPECT_EQ(result.report.iterations, 1);
@@ -176,7 +168,7 @@ TEST(Hits, AWeakerComponentLeavesThePairUnique) {
   // A star of 4 and a star of 3.
   const OracleGraph oracle{9, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 5}, {7, 5}, {8, 5}}};
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    const HitsResult result = run_hits(graph_of(oracle, false), options_with(until(1e-9)), {}, update);
+    const HitsResult result = run_hits(graph_of(oracle, false), hits_options(until(1e-9)), {}, update);
     EXPECT_TRUE(result.unique);
     EXPECT_NEAR(result.authority[0], 1, 1e-7);
     EXPECT_NEAR(result.convergence_rate, 0.75, 0.01);
@@ -190,20 +182,20 @@ TEST(Hits, ALongThinComponentIsUnique) {
     if (hub > 0) oracle.edges.push_back({hub, hub - 1});
     if (hub + 1 < 61) oracle.edges.push_back({hub, hub + 1});
   }
-  EXPECT_TRUE(run_hits(graph_of(oracle, false), options_with(until(1e-9))).unique);
+  EXPECT_TRUE(run_hits(graph_of(oracle, false), hits_options(until(1e-9))).unique);
 }
 
 TEST(Hits, WithoutEdgesAllScoresAreZero) {
-  const HitsResult result = run_hits(graph_of({4, {}}, false), options_with(until(1e-9)));
+  const HitsResult result = run_hits(graph_of({4, {}}, false), hits_options(until(1e-9)));
   EXPECT_EQ(result.authority, std::vector<double>(4, 0.0));
   EXPECT_EQ(result.hub, std::vector<double>(4, 0.0));
   EXPECT_TRUE(result.report.converged);
-  EXPECT_TRUE(run_hits(graph_of({0, {}}, false), options_with(until(1e-9))).hub.empty());
+  EXPECT_TRUE(run_hits(graph_of({0, {}}, false), hits_options(until(1e-9))).hub.empty());
 }
 
 TEST(Hits, AStartWithoutLinksLeavesZeros) {
   const Graph graph = graph_of({4, {{0, 1, 1}, {2, 1, 1}}}, false);
-  HitsOptions options = options_with(steps(3));
+  HitsOptions options = hits_options(steps(3));
   options.start_hubs = {0, 1, 0, 1};
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
     const HitsResult result = run_hits(graph, options, {}, update);
@@ -220,7 +212,7 @@ TEST(Hits, BothFormsStayInThePartThatTheyStartIn) {
     oracle.edges.push_back({v + 1, v, 1});
   }
   const Graph graph = graph_of(oracle, true);
-  HitsOptions options = options_with(until(1e-9));
+  HitsOptions options = hits_options(until(1e-9));
   options.start_hubs.assign(22, 0);
   options.start_hubs[0] = 1;
   const HitsResult expected = run_hits(graph, options);
@@ -236,7 +228,7 @@ TEST(Hits, BothFormsStayInThePartThatTheyStartIn) {
 TEST(Hits, AWarmStartFromTheAnswerTakesOneStep) {
   const OracleGraph oracle = random_oracle_graph(31, 50, 300, false);
   const Graph graph = graph_of(oracle, false);
-  HitsOptions options = options_with(until(1e-9));
+  HitsOptions options = hits_options(until(1e-9));
   const HitsResult cold = run_hits(graph, options);
   options.start_hubs = cold.hub;
   const HitsResult warm = run_hits(graph, options);
@@ -246,20 +238,20 @@ TEST(Hits, AWarmStartFromTheAnswerTakesOneStep) {
 }
 
 TEST(Hits, BadStartsAndWeightsAreRefused) {
-  HitsOptions options = options_with(until(1e-9));
+  HitsOptions options = hits_options(until(1e-9));
   options.start_hubs = {0, 0};
   EXPECT_THROW(run_hits(graph_of({2, {{0, 1}}}, false), options), OptionError);
   options.start_hubs = {1, -1};
   EXPECT_THROW(run_hits(graph_of({2, {{0, 1}}}, false), options), OptionError);
   const OracleGraph heavy{2, {{0, 1, 1e200}}};
-  EXPECT_THROW(run_hits(graph_of(heavy, true), options_with(until(1e-9))), InputError);
+  EXPECT_THROW(run_hits(graph_of(heavy, true), hits_options(until(1e-9))), InputError);
 }
 
 TEST(Hits, TheUnitOfWeightsChangesNothing) {
   // Sums of these, and their products with small scores, leave f32, in which tiles send them.
   OracleGraph oracle = random_oracle_graph(17, 300, 3000, true);
   for (auto& edge : oracle.edges) edge.weight = 1 + edge.weight / 64;
-  const HitsOptions options = options_with(steps(12), ScoreNorm::max);
+  const HitsOptions options = hits_options(steps(12), ScoreNorm::max);
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
     for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr}) {
       const HitsResult expected =
@@ -278,101 +270,8 @@ TEST(Hits, TheUnitOfWeightsChangesNothing) {
     }
 }
 
-TEST(Hits, TheBlockFormStopsWhenBothHalvesHaveSettled) {
-  // Hubs 0 and 1 share 1,000 of 3,500 authorities: A A^T is [3000 1000; 1000 1500], eigenvalues 3,500 and
-  // 1,000. In every second step of the block form hubs are 1/3000 of the whole.
-  OracleGraph oracle{3502, {}};
-  for (std::size_t v = 0; v < 3500; ++v) {
-    if (v < 3000) oracle.edges.push_back({0, v + 2});
-    if (v >= 2000) oracle.edges.push_back({1, v + 2});
-  }
-  for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::l2, ScoreNorm::max}) {
-    const HitsResult result =
-        run_hits(graph_of(oracle, false), options_with(until(1e-6), norm), {}, HitsUpdate::block);
-    EXPECT_TRUE(result.report.converged);
-    EXPECT_NEAR(result.hub[1] / result.hub[0], 0.5, 1e-6);
-    EXPECT_NEAR(result.convergence_rate, 2.0 / 7, 1e-6);
-  }
-}
-
-/// An out-star of `out` and an in-star of `in` nodes: the pair is that of the larger one.
-OracleGraph two_stars(std::size_t out, std::size_t in) {
-  OracleGraph oracle{out + in + 2, {}};
-  for (std::size_t v = 0; v < out; ++v) oracle.edges.push_back({0, v + 2});
-  for (std::size_t v = 0; v < in; ++v) oracle.edges.push_back({out + v + 2, 1});
-  return oracle;
-}
-
-TEST(Hits, TheBlockFormSeesChangesOfAHalfThatIsSmallInAllSteps) {
-  // Half of the two sequences has next to no authorities, the other half next to no hubs.
-  for (const ScoreNorm norm : {ScoreNorm::sum, ScoreNorm::l2, ScoreNorm::max}) {
-    const Graph graph = graph_of(two_stars(1000, 1010), false);
-    const HitsResult found =
-        run_hits(graph, options_with(until(1e-5, 20000), norm), {.ranks = 2}, HitsUpdate::block);
-    ASSERT_TRUE(found.report.converged);
-    const HitsResult before =
-        run_hits(graph, options_with(steps(found.report.iterations - 2), norm), {}, HitsUpdate::block);
-    const double change =
-        std::max(l1_distance(before.authority, found.authority), l1_distance(before.hub, found.hub));
-    EXPECT_NEAR(found.report.residual, change, 1e-2 * change);  // its own, of neither half more
-    EXPECT_LE(found.report.residual, 1e-5);
-    if (norm == ScoreNorm::sum)
-      EXPECT_GE(found.report.residual, 1e-6);  // and not long after it could have ended
-    EXPECT_GT(found.authority[1] / found.authority[2], 90);
-    EXPECT_TRUE(found.unique);
-  }
-}
-
-TEST(Hits, AChangeThatGrowsIsNotRounding) {
-  // From far below what rounding changes, 1.1 times as much each step.
-  OracleGraph oracle{8, {}};
-  oracle.edges.push_back({0, 1, 1.05});
-  oracle.edges.push_back({2, 3, 1});
-  HitsOptions options = options_with(until(1e-14));
-  options.start_hubs = {1e-14, 0, 1, 0, 0, 0, 0, 0};
-  const HitsResult found = run_hits(graph_of(oracle, true), options);
-  EXPECT_FALSE(found.report.stagnated);
-  EXPECT_TRUE(found.report.converged);
-  EXPECT_NEAR(found.hub[0], 1, 1e-12);
-}
-
-TEST(Hits, AStartNearAPairThatIsNoLongerTheDominantOneLeavesIt) {
-  // Two and three hubs that share as many authorities; the links of the two weigh 10.
-  OracleGraph oracle{10, {}};
-  for (std::size_t hub : {0, 1})
-    for (std::size_t authority : {2, 3}) oracle.edges.push_back({hub, authority, 10});
-  for (std::size_t hub : {4, 5, 6})
-    for (std::size_t authority : {7, 8, 9}) oracle.edges.push_back({hub, authority, 1});
-  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    HitsOptions options = options_with(until(1e-6));
-    options.start_hubs.assign(10, 1e-9);
-    for (std::size_t hub : {4, 5, 6}) options.start_hubs[hub] = 1;
-    const HitsResult found = run_hits(graph_of(oracle, true), options, {}, update);
-    EXPECT_TRUE(found.report.converged);
-    EXPECT_TRUE(found.unique);
-    EXPECT_NEAR(found.authority[2], 0.5, 1e-6);
-    EXPECT_NEAR(found.hub[4], 0, 1e-6);
-  }
-}
-
-TEST(Hits, AStartMayBeGivenAPartOfAllNodes) {
-  // All that 2 had were old hubs, 3 is a better one now.
-  const OracleGraph oracle{5, {{1, 2}, {2, 3}, {3, 1}, {3, 4}}};
-  HitsOptions options = options_with(until(1e-9));
-  options.start_hubs = {0, 1, 0, 0, 0};
-  EXPECT_NEAR(run_hits(graph_of(oracle, false), options).authority[2], 1, 1e-12);
-  options.start_hubs = with_even_part(options.start_hubs, 1e-3, "start");
-  EXPECT_NEAR(total(options.start_hubs), 1, 1e-15);
-  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    const HitsResult found = run_hits(graph_of(oracle, false), options, {}, update);
-    EXPECT_NEAR(found.authority[1], 0.5, 1e-8);
-    EXPECT_NEAR(found.authority[4], 0.5, 1e-8);
-    EXPECT_NEAR(found.hub[3], 1, 1e-8);
-  }
-}
-
 TEST(Hits, TheLargestScoreIsOneToTheBit) {
-  HitsOptions options = options_with(until(1e-9), ScoreNorm::max);
+  HitsOptions options = hits_options(until(1e-9), ScoreNorm::max);
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
     const HitsResult found =
         run_hits(graph_of(random_oracle_graph(31, 50, 300, true), true), options, {}, update);
@@ -384,11 +283,11 @@ TEST(Hits, TheLargestScoreIsOneToTheBit) {
 TEST(Hits, TheOrderOfNodesChangesRoundingsOnly) {
   const Graph graph = graph_of(random_oracle_graph(9, 80, 400, true), true);
   for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block}) {
-    const HitsResult expected = run_hits(graph, options_with(steps(8)), {.kernel = KernelKind::csr}, update);
+    const HitsResult expected = run_hits(graph, hits_options(steps(8)), {.kernel = KernelKind::csr}, update);
     for (const OrderRequest order : {OrderRequest::by_length, OrderRequest::as_given})
       for (const int ranks : {1, 3}) {
         const HitsResult found =
-            run_hits(graph, options_with(steps(8)),
+            run_hits(graph, hits_options(steps(8)),
                      {.ranks = ranks, .kernel = KernelKind::tile_messages, .order = order}, update);
         EXPECT_LE(l1_distance(found.authority, expected.authority), 1e-13);
         EXPECT_LE(l1_distance(found.hub, expected.hub), 1e-13);

@@ -76,6 +76,13 @@ PageRankResult run_pagerank(const Graph& graph, const PageRankOptions& options, 
       });
 }
 
+inline HitsOptions hits_options(StopRule stop, ScoreNorm norm = ScoreNorm::sum) {
+  HitsOptions options;
+  options.stop = stop;
+  options.normalize = norm;
+  return options;
+}
+
 template <class S = double>
 HitsResult run_hits(const Graph& graph, const HitsOptions& options, const Setup& setup = {},
                     HitsUpdate update = HitsUpdate::alternating) {

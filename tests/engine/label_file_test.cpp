@@ -47,7 +47,7 @@ TEST(LabelFile, ReadsLabelsWithValuesInAnyDelimiter) {
 
 TEST(LabelFile, ALabelAloneMayHaveAValue) {
   const auto comm = make_single_rank();
-  for (const char* text : {"a\nb 3\n", "a\nb,3\n", "\"a\"\n\"b\" 3\n"}) {
+  for (const char* text : {"a\nb 3\n", "a\nb,3\n", "\"a\"\n\"b\",3\n"}) {
     const InputText file(text, "p.tsv");
     EXPECT_THROW(read_label_values(file.path(), "weight", *comm), InputError);
     const std::vector<LabelValue> values = read_label_values(file.path(), "weight", *comm, 1.0);

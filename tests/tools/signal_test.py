@@ -85,16 +85,24 @@ class SignalTest(ProgramTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 143)
         self.assertIn("interrupted", process.stderr.read().decode())
+        os.mkfifo(self.path("nobody.mtx"))
+        process = self.start("convert", "long", "nobody.mtx", "--verbose")
+        for line in process.stderr:
+            if b"edges read" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), 143)
 
     def test_a_reader_that_is_slow_gets_everything(self):
         self.write("long", "".join(f"some_long_name_of_node_{i} {i + 1}\n" for i in range(40000)))
         process = self.start("pagerank", "long", "--quiet")
         found = process.stdout.read1(1 << 16)
         process.send_signal(signal.SIGTERM)
-        for _ in range(12):  # longer than two seconds
-            time.sleep(0.3)
+        for _ in range(14):  # longer than three times two seconds
+            time.sleep(0.5)
             found += process.stdout.read1(1 << 16)
         found += process.communicate(timeout=TIMEOUT_SECONDS)[0]
+        self.assertEqual(process.returncode, 0)  # it was done
         self.assertEqual(found.count(b"\n"), 80001)
         self.assertTrue(found.endswith(b"\n"))
 

@@ -29,19 +29,18 @@ StepChange change_between(const std::vector<double>& before, const std::vector<d
 bool PairChanges::is_known(StepChange& change, const std::function<MatchedPair()>& pair) {
   residuals_.push_back(change.residual);
   const std::size_t num_steps = residuals_.size();
-  if (change.residual > stop_.tolerance) {
-    pair_.reset();
-    return true;
-  }
-  if (pair_ && num_steps == last_look_ + 2) {
+  const bool is_near = change.residual <= stop_.tolerance,
+             is_second_look = pair_ && num_steps == last_look_ + 2;
+  if (is_second_look) {
     own_ = larger_change(*std::exchange(pair_, std::nullopt), pair());
     next_look_ = num_steps + kStepsToLook;
-  } else if (!pair_ && num_steps >= next_look_) {
+  } else if (!pair_ && is_near && num_steps >= next_look_) {
     pair_ = pair();
     last_look_ = num_steps;
   }
+  if (!is_near) return true;
   if (own_) change = *own_;
-  return own_.has_value();
+  return own_ && (is_second_look || own_->residual > stop_.tolerance);  // what was small may have grown since
 }
 
 StepChange PairChanges::larger_change(const MatchedPair& before, const MatchedPair& now) const {

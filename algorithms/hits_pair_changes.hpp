@@ -20,7 +20,8 @@ class PairChanges {
   explicit PairChanges(const StopRule& stop) : stop_(stop) {}
   /// For each step, with its joint change. While that is within the tolerance a and h are looked at (`pair`)
   /// and two steps later again, at first at once, then now and then; `change` becomes the larger one of their
-  /// own, as last seen. False as long as these are not known. Collective where `pair` is.
+  /// own, as last seen. False as long as these are not known, or were within the tolerance and may not be any
+  /// more. Collective where `pair` is.
   bool is_known(StepChange& change, const std::function<MatchedPair()>& pair);
   /// Joint residuals of all steps.
   const std::vector<double>& joint_residuals() const { return residuals_; }

@@ -168,8 +168,7 @@ bool ends_with_mtx(std::string_view name) { return name.find(".mtx") != std::str
 TextFormat probe_format(const TextHead& head, const GraphOptions& options) {
   refuse_cache(head, options);
   refuse_binary(head);
-  HeadLine line;
-  const std::string_view first = first_content(head, line);
+  const std::string_view first = first_content_of_text(head);
   const bool automatic = options.format == InputFormat::automatic;
   const bool banner = is_matrix_market_banner(first);
   const bool konect = is_konect_header(first);

@@ -167,8 +167,7 @@ void sort_and_merge(const std::string& name, SparseMatrix& matrix) {
 
 SparseMatrix read_matrix(const std::string& path) {
   TextHead text = read_whole(path);
-  HeadLine first;
-  (void)first_content(text, first);  // refuses lines that end in CR alone
+  (void)first_content_of_text(text);  // refuses lines that end in CR alone
   HeadLines lines(text, byte_order_mark_size(text.text));
   const MatrixMarketBanner banner = read_matrix_market_banner(text, lines);
   const bool mirrored = banner.symmetry != "general";
@@ -197,8 +196,7 @@ SparseMatrix read_matrix(const std::string& path) {
 bool is_matrix_file(const std::string& path) {
   OpenInput input = open_input(path, "");
   const TextHead head = read_head(input);
-  HeadLine first;
-  return is_matrix_market_banner(first_content(head, first));
+  return is_matrix_market_banner(first_content(head));
 }
 
 }  // namespace tessera

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/io/line_fields.hpp"
 #include "kernels/base/error.hpp"
 
@@ -25,13 +27,20 @@ void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& w
 
 std::size_t byte_order_mark_size(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
 
-std::string_view first_content(const TextHead& head, HeadLine& line) {
+std::string_view first_content(const TextHead& head) {
   HeadLines lines(head, byte_order_mark_size(head.text));
-  std::string_view first;
-  while (lines.next(line) && (first = trimmed_line(line.text, 0)).empty()) continue;
-  if (first.find('\r') != std::string_view::npos)
-    fail_at_line(head, line.number, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
-  return first;
+  for (HeadLine line; lines.next(line);)
+    if (const std::string_view content = trimmed_line(line.text, 0); !content.empty()) return content;
+  return {};
+}
+
+std::string_view first_content_of_text(const TextHead& head) {
+  const std::string_view first = first_content(head);
+  if (first.find('\r') == std::string_view::npos) return first;
+  const auto before =
+      std::string_view(head.text).substr(0, static_cast<std::size_t>(first.data() - head.text.data()));
+  const auto line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  fail_at_line(head, line, "lines end in CR alone; convert them to LF (tr '\\r' '\\n')");
 }
 
 bool shows_two_data_lines(const TextHead& head) {

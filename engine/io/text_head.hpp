@@ -35,9 +35,10 @@ class HeadLines {
 std::size_t byte_order_mark_size(std::string_view text);
 /// Throws InputError: "name:line: what".
 [[noreturn]] void fail_at_line(const TextHead& text, std::uint64_t line, const std::string& what);
-/// The first line that is not blank, trimmed; empty when there is none. InputError where lines end in CR
-/// alone.
-std::string_view first_content(const TextHead& head, HeadLine& line);
+/// The first line that is not blank, trimmed; empty when there is none.
+std::string_view first_content(const TextHead& head);
+/// The same of a text; InputError where lines end in CR alone.
+std::string_view first_content_of_text(const TextHead& head);
 /// Whether the head shows two lines that are neither blank nor comment: the first may have names of columns,
 /// which the second tells.
 bool shows_two_data_lines(const TextHead& head);

@@ -174,6 +174,8 @@ TEST(MatrixReader, IsMatrixFileGoesByTheBanner) {
   EXPECT_FALSE(is_matrix(""));
   EXPECT_FALSE(is_matrix("1 2\n" + kReal));
   EXPECT_FALSE(is_matrix("% asym unweighted\n1 2\n"));
+  EXPECT_FALSE(is_matrix("TSR\x01\r\x02\n\x03"));  // a byte of a cache is no end of a line
+  EXPECT_TRUE(is_matrix("%%MatrixMarket matrix coordinate real general\r1 1 1\r"));  // and refused when read
   EXPECT_THROW(is_matrix_file("/nonexistent/m.mtx"), InputError);
 }
 

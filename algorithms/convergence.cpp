@@ -46,17 +46,7 @@ StepChange change_of(Norm norm, const VectorSums& global, const ExactScale& boun
   StepChange change;
   change.l1 = bound.value(global.change_l1);
   change.magnitude = bound.value(global.total);
-  switch (norm) {
-    case Norm::l1:
-      change.residual = change.l1;
-      break;
-    case Norm::l2:
-      change.residual = std::sqrt(bound.value(global.change_squares));
-      break;
-    case Norm::linf:
-      change.residual = global.change_max;
-      break;
-  }
+  change.residual = change_in(norm, global.change_l1, global.change_squares, global.change_max, bound);
   return change;
 }
 

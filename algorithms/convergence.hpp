@@ -9,8 +9,6 @@
 
 namespace tessera {
 
-enum class Norm { l1, l2, linf };
-
 /// The part of the options that all three algorithms share.
 struct StopRule {
   double tolerance = 1e-6;  ///< absolute, in `norm`, on the change of one step
@@ -25,7 +23,8 @@ void check(const StopRule& rule);
 struct IterationProgress {
   int iteration = 0;
   double residual = 0;
-  int vectors_left = 1;  ///< RWR: queries still in the block
+  int vectors_left = 1;    ///< RWR: queries still in the block
+  int steps_together = 1;  ///< that a device made before any was told of, maybe some in vain
 };
 /// Called after each step on every rank; returning false on any rank stops all of them after the step, and
 /// what one throws is thrown by all: one rank alone throws the very exception, several an Error.

@@ -136,7 +136,7 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
     const StepChange change = change_of(options.stop.norm, sums, kScoreScale);
     bool done = stop.done(change, report, {.is_accelerated = acceleration.is_on()});
     if (may_accelerate) acceleration.take(change.l1);
-    if (!all_go_on(options.observer, {report.iterations, report.residual, 1}, comm)) {
+    if (!all_go_on(options.observer, {report.iterations, report.residual, 1, steps.steps_together()}, comm)) {
       report.interrupted = !done;
       done = true;
     }
@@ -174,7 +174,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
                       .jumps_anywhere = options.personalization.empty(),
                       .num_vertices = n,
                       .num_unconnected = unconnected.count()};
-  RankSteps<S> steps(op, rule, kScoreScale, options.stop.norm == Norm::l2, scale, jump,
+  RankSteps<S> steps(op, rule, kScoreScale, {options.stop, accelerates(options)}, scale, jump,
                      std::move(start.score));
   const LastStep last = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
   result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/convergence.hpp"
+#include "algorithms/rank_runs.hpp"
 #include "engine/spmv_operator.hpp"
 #include "kernels/extrapolation.hpp"
 #include "kernels/rank_rule.hpp"
@@ -59,74 +61,81 @@ class UnconnectedRows {
   const ExactScale& scale_;
 };
 
+/// How many steps there may be, and which is the last.
+struct RankStepLimits {
+  StopRule stop;
+  bool may_go_further = false;  ///< some time a request says so
+};
+
 /// Products and updates in turn, joined where the device can.
 template <class S>
 class RankSteps {
  public:
-  /// bound: of scores, changes and, where their squares are added up, those. All references must outlive it.
-  RankSteps(SpmvOperator<S>& op, const RankRule& rule, const ExactScale& bound, bool squares,
+  /// bound: of scores, changes and, where their squares are added up (in L2), those. All references must
+  /// outlive it.
+  RankSteps(SpmvOperator<S>& op, const RankRule& rule, const ExactScale& bound, const RankStepLimits& limits,
             const Buffer<S>& scale, const Buffer<S>& jump, Buffer<S> score)
       : op_(op),
         ahead_(op.works_ahead()),
-        squares_(squares),
+        squares_(limits.stop.norm == Norm::l2),
         bound_(bound),
         scale_(scale),
-        jump_(jump),
-        score_(std::move(score)),
-        x_(op.make_x()) {
+        jump_(jump) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
-    chained_ = !joined_ && op.chains_updates();
-    if (chained_)
-      chain_ = {rule, op.backend().template allocate<RankUpdate>(1),
-                op.backend().template allocate<S>(score_.size())};
-    in_one_go_ = chained_ && op.steps_ranks();
-    if (in_one_go_)
-      next_x_ = op.make_x();
-    else if (!joined_)
-      y_ = op.make_y();
+    if (!joined_ && op.prepare_to_run_rank_steps()) {
+      runs_.emplace(op, run_of(rule, limits), most_steps(limits.stop), bound, squares_, scale, jump,
+                    std::move(score));
+      return;
+    }
+    score_ = std::move(score);
+    x_ = op.make_x();
+    if (!joined_) y_ = op.make_y();
     op.replicate(score_, &scale, x_);
     multiply();
   }
 
   /// Starts the next step and gives its sums. A device goes on at once: with the next product, which needs
-  /// nothing that the host decides, or, in a chain, with the whole next step, whose update it has worked out
-  /// itself (the request's is for the first step then). What was started last is in vain.
+  /// nothing that the host decides and may be in vain, or, in a run, with as many steps as it knows of.
   PendingSums start(const RankStepRequest& request) {
-    if (!chained_) {
-      PendingSums sums = step(request);
-      keep_origin(request.may_go_further_next);
-      if (ahead_) start_product();
-      return sums;
-    }
-    if (!after_) {
-      op_.backend().upload(&request.update, chain_.next.data(), sizeof request.update);
-      after_ = step_of_chain();
-    }
-    PendingSums sums = *std::exchange(after_, std::nullopt);
-    if (request.may_go_further_next)
-      leave_chain();
-    else
-      after_ = step_of_chain();
+    if (runs_)
+      return PendingSums({request.may_go_further_next ? leave_runs(request) : runs_->next(request.update)});
+    PendingSums sums = step(request);
+    keep_origin(request.may_go_further_next);
+    if (ahead_) start_product();
     return sums;
   }
+  /// See IterationProgress.
+  int steps_together() const { return runs_ ? runs_->steps_together() : 1; }
   /// Once the sums are there, and another step will follow.
   void go_on() {
     if (!ahead_) start_product();
   }
   /// The scores of the step that start() gave last; those that it began with, if it went further than a step:
-  /// how far off it ended is not known. No exchange is under way then; what a chain does in vain only reads
-  /// them.
+  /// how far off it ended is not known. No exchange is under way then.
   const Buffer<S>& finish() {
+    if (runs_) return runs_->score();
     op_.wait_for_inputs();
-    if (weight_ != 1) return origin_;
-    return chained_ ? chain_.before : score_;
+    return weight_ != 1 ? origin_ : score_;
   }
 
  private:
+  /// Steps of a run while steps may go further next, which would make it in vain.
+  static constexpr unsigned kFewSteps = 8;
+
+  static int most_steps(const StopRule& stop) {
+    return stop.fixed_iterations > 0 ? stop.fixed_iterations : stop.max_iterations;
+  }
+  static RankRun run_of(const RankRule& rule, const RankStepLimits& limits) {
+    RankRun run{.rule = rule, .first = {}};
+    run.most_steps = limits.may_go_further ? kFewSteps : RankRun::kMostSteps;
+    run.norm = limits.stop.norm;
+    if (limits.stop.fixed_iterations == 0) run.tolerance = limits.stop.tolerance;
+    return run;
+  }
   void multiply() {
     if (joined_)
       op_.begin_for_update(x_);
-    else if (!in_one_go_)
+    else
       op_.start(x_, y_);
   }
   /// Once the inputs of this rank are where they are sent from, as step() leaves them.
@@ -141,19 +150,9 @@ class RankSteps {
     if (joined_)
       return op_.end_with_update({.link = request.update.link, .constant = request.update.constant}, scale_,
                                  bound_, squares_, score_, op_.input_target(x_));
-    if (in_one_go_) {
-      x_.swap(next_x_);
-      return op_.step_ranks(request.update, next_x_, jump_, scale_, bound_, squares_, score_, x_, &chain_);
-    }
     RankOrigin<S> origin{origin_, weight_};
     return op_.backend().rank_update(request.update, y_, op_.row_places(), jump_, scale_, bound_, squares_,
-                                     score_, op_.input_target(x_), chained_ ? &chain_ : nullptr,
-                                     keeps_origin_ ? &origin : nullptr);
-  }
-  PendingSums step_of_chain() {
-    PendingSums sums = step({});
-    start_product();
-    return sums;
+                                     score_, op_.input_target(x_), keeps_origin_ ? &origin : nullptr);
   }
   /// From the next step on, if so. No product has been started: products that end in updates have no origin.
   void keep_origin(bool keeps) {
@@ -165,29 +164,30 @@ class RankSteps {
     }
     if (std::exchange(joined_, false)) y_ = op_.make_y();
   }
-  /// The host says what steps do, and none has been started ahead.
-  void leave_chain() {
-    chained_ = false;
-    origin_.swap(chain_.before);
+  /// This step is the last of runs: from the next one on the host says what steps do.
+  VectorSums leave_runs(const RankStepRequest& request) {
+    require(request.weight == 1, "the first of steps that may go further is plain");
+    const VectorSums sums = runs_->only(request.update);
+    score_ = std::move(runs_->score());
+    origin_ = std::move(runs_->before());
+    runs_.reset();
+    x_ = op_.make_x();
     keep_origin(true);
-    if (!std::exchange(in_one_go_, false)) return;
-    next_x_ = {};
     y_ = op_.make_y();
+    op_.replicate(score_, &scale_, x_);
     multiply();
+    return sums;
   }
 
   SpmvOperator<S>& op_;
   const bool ahead_, squares_;
   const ExactScale& bound_;
   const Buffer<S>&scale_, &jump_;
+  std::optional<RankRuns<S>> runs_;  // then what follows is not used
   Buffer<S> score_;
-  Buffer<S> x_, next_x_;
+  Buffer<S> x_;
   Buffer<double> y_;
-  bool joined_ = false;     // products end in updates
-  bool chained_ = false;    // a device works out what the next step does
-  bool in_one_go_ = false;  // steps of a chain
-  RankChain<S> chain_;
-  std::optional<PendingSums> after_;  // of a chain: those of the step that was started last
+  bool joined_ = false;  // products end in updates
   bool keeps_origin_ = false;
   Buffer<S> origin_;   // where the last step began
   double weight_ = 1;  // of the last step

@@ -190,11 +190,6 @@ bool SpmvOperator<S>::works_ahead() const {
 }
 
 template <class S>
-bool SpmvOperator<S>::chains_updates() const {
-  return works_ahead() && comm_->size() == 1 && stats_.num_nonzeros < backend_->chained_nonzeros();
-}
-
-template <class S>
 std::vector<PartTime> SpmvOperator<S>::time_parts(int repeats) const {
   require(comm_->size() == 1 && repeats > 0, "products are timed on one rank");
   const Buffer<S> x = make_x();

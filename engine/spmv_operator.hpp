@@ -125,16 +125,18 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, const InputTarget<S>& next) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
-  /// On one rank, where a device can, ranks take a step in one go (Backend::step_ranks), and no y is needed:
-  /// x is read, the next inputs go to next_x.
-  bool steps_ranks() const { return comm_->size() == 1 && matrix_->steps_ranks(); }
-  PendingSums step_ranks(const RankUpdate& update, const Buffer<S>& x, const Buffer<S>& jump,
-                         const RowScale<S>& scale, const ExactScale& bound, bool squares, Buffer<S>& score,
-                         Buffer<S>& next_x, RankChain<S>* chain) {
-    return backend_->step_ranks(*matrix_, update, x, jump, scale, bound, squares, score, input_target(next_x),
-                                chain);
+  /// On one rank, where a device can, steps of ranks follow one another without the host
+  /// (Backend::run_rank_steps), and neither x nor y is needed.
+  bool prepare_to_run_rank_steps() const {
+    return comm_->size() == 1 && works_ahead() && matrix_->prepare_to_run_rank_steps();
   }
-  /// In the same way a block of walks takes a step (Backend::step_walks).
+  std::vector<VectorSums> run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
+                                         const RowScale<S>& scale, const ExactScale& bound, bool squares,
+                                         Buffer<S>& score) {
+    return backend_->run_rank_steps(*matrix_, run, start, jump, scale, bound, squares, input_slots_, score);
+  }
+  /// On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
+  /// is needed: x is read, the next inputs go to next_x.
   bool steps_walks(unsigned num_vectors) const {
     return comm_->size() == 1 && matrix_->steps_walks(num_vectors);
   }
@@ -155,9 +157,6 @@ class SpmvOperator {
   }
   /// Whether a product started before it is needed runs while the host does other things.
   bool works_ahead() const;
-  /// Whether updates by themselves are worth starting before the host has the sums of the one before
-  /// (RankChain): steps are so short.
-  bool chains_updates() const;
 
   /// Medians over `repeats` products of a made-up vector, after one that is not counted. One rank only.
   std::vector<PartTime> time_parts(int repeats) const;

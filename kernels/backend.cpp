@@ -28,10 +28,10 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>
-PendingSums Backend<S>::step_ranks(const Matrix<S>&, const RankUpdate&, const Buffer<S>&, const Buffer<S>&,
-                                   const RowScale<S>&, const ExactScale&, bool, Buffer<S>&,
-                                   const InputTarget<S>&, RankChain<S>*) {
-  throw InternalError("this backend does not step ranks in one go");
+std::vector<VectorSums> Backend<S>::run_rank_steps(const Matrix<S>&, const RankRun&, const Buffer<S>&,
+                                                   const Buffer<S>&, const RowScale<S>&, const ExactScale&,
+                                                   bool, const Buffer<VertexId>&, Buffer<S>&) {
+  throw InternalError("this backend does not run ranks");
 }
 template <class S>
 PendingSums Backend<S>::step_walks(const Matrix<S>&, const WalkUpdate<S>&, const Buffer<S>&, const Buffer<S>&,

@@ -96,8 +96,9 @@ class Matrix {
   virtual void begin_for_update(const Buffer<S>&) const {
     throw InternalError("products of this matrix do not end in updates");
   }
-  /// Whether ranks take a step in one go (Backend::step_ranks).
-  virtual bool steps_ranks() const { return false; }
+  /// Whether steps of ranks may follow one another without the host (Backend::run_rank_steps). Finds out and
+  /// prepares what that takes, once; no exchange may be under way.
+  virtual bool prepare_to_run_rank_steps() const { return false; }
   /// Whether so many walks take a step in one go (Backend::step_walks).
   virtual bool steps_walks(unsigned /*num_vectors*/) const { return false; }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.
@@ -150,10 +151,9 @@ struct RankOrigin {
   double weight = 1;
 
   /// Throws InternalError.
-  void require_beside(const Buffer<S>& score, const RankChain<S>* chain) const {
-    require(
-        chain == nullptr && scores.size() == score.size() && (score.empty() || scores.data() != score.data()),
-        "scores that are no chain's, and another vector of their size");
+  void require_beside(const Buffer<S>& score) const {
+    require(scores.size() == score.size() && (score.empty() || scores.data() != score.data()),
+            "another vector of the scores' size");
   }
 };
 
@@ -208,10 +208,6 @@ class Backend {
   /// are worth starting before the host waits for a result.
   virtual bool is_asynchronous() const { return false; }
 
-  /// Below so many elements a step of PageRank on one rank is over before the host has said what the next one
-  /// does: updates by themselves follow one another there (RankChain).
-  virtual EdgeOffset chained_nonzeros() const { return 0; }
-
   /// What Buffers may still take, where that is not the host's memory (then no limit is known here).
   virtual std::uint64_t free_bytes() const { return ~std::uint64_t{0}; }
   /// Uninitialised; throws ResourceError where there is not enough (NoRoomError on a device).
@@ -253,20 +249,18 @@ class Backend {
   /// The step of PageRank and HITS after the product (see RankUpdate); `score` is overwritten, the next
   /// inputs (see RowScale; PageRank's are 1 / out-weight) go to `next`, if that has a place for them, as by
   /// put_inputs.
-  /// With a chain, what to do is taken from it (`update` is not looked at), it gets what the update after
-  /// this one has to do, and its `before` the scores that this one steps from (buffers may be swapped). Then
-  /// the next update may start before these sums are taken, but not the one after it. Updates of a chain have
-  /// no origin.
   virtual PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                                   const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                                  RankChain<S>* chain = nullptr, RankOrigin<S>* origin = nullptr) = 0;
-  /// y = A x and rank_update() in one go, by a matrix that steps_ranks(); of the same bits. x is read only,
-  /// so the next inputs go elsewhere.
-  virtual PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
-                                 const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                                 bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                                 RankChain<S>* chain = nullptr);
+                                  RankOrigin<S>* origin = nullptr) = 0;
+  /// y = A x and rank_update() again and again, by a matrix that may run ranks; of the same bits, and the
+  /// sums of every step that was made. From the scores `start` to `score`, another vector; slots: those of x
+  /// where inputs go, as of put_inputs. Scores and changes must be at most the bound.
+  virtual std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run,
+                                                 const Buffer<S>& start, const Buffer<S>& jump,
+                                                 const RowScale<S>& scale, const ExactScale& bound,
+                                                 bool squares, const Buffer<VertexId>& slots,
+                                                 Buffer<S>& score);
   /// RWR: `walk` is overwritten; `next` as in rank_update. An origin gets what `walk` was before (buffers may
   /// be swapped).
   virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,

@@ -1,11 +1,11 @@
 // How one update of PageRank follows from the sums of the one before, dangling rule included: the formula,
-// for host and device.
+// for host and device; and when a device that goes by it from step to step ends.
 #pragma once
 #include <cstdint>
 
-#include "kernels/base/buffer.hpp"
 #include "kernels/base/exact_sum.hpp"
 #include "kernels/base/host_device.hpp"
+#include "kernels/vector_sums.hpp"
 
 namespace tessera {
 
@@ -73,21 +73,31 @@ struct RankRule {
   template <class S>
   TESSERA_HD RankUpdate update_after(const RankUpdate& update, ExactSum total, ExactSum dangling_sum,
                                      const ExactScale& scale) const {
-    ExactSum unconnected;
-    scale.add(static_cast<double>(static_cast<S>(update.constant)), unconnected);
-    unconnected *= num_unconnected;
-    total += unconnected;
-    dangling_sum += unconnected;
+    if (num_unconnected > 0) {  // whose share takes a device longer than all the rest
+      ExactSum unconnected;
+      scale.add(static_cast<double>(static_cast<S>(update.constant)), unconnected);
+      unconnected *= num_unconnected;
+      total += unconnected;
+      dangling_sum += unconnected;
+    }
     return update_after(masses_of(total, dangling_sum, scale));
   }
 };
 
-/// Updates that follow one another without the host. For one rank that has all rows.
-template <class S>
-struct RankChain {
+/// Steps that follow one another without the host (Backend::run_rank_steps). For one rank that has all rows.
+struct RankRun {
+  static constexpr unsigned kMostSteps = 128;  ///< of one run, so that an interrupt need not wait long
+
   RankRule rule;
-  Buffer<RankUpdate> next;  ///< one, in backend memory: what the next update does; the caller gives the first
-  Buffer<S> before;         ///< as many as there are scores: those that the last update stepped from
+  RankUpdate first;         ///< what the first step does
+  unsigned most_steps = 1;  ///< 1 to kMostSteps
+  Norm norm = Norm::l1;
+  double tolerance = -1;  ///< the first step whose change is at most that is the last
+
+  /// Whether a run is over after so many steps, the last of which changed so much.
+  TESSERA_HD bool ends_after(unsigned num_steps, double change) const {
+    return num_steps >= most_steps || change <= tolerance;
+  }
 };
 
 }  // namespace tessera

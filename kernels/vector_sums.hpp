@@ -1,12 +1,30 @@
 // What an update of a vector adds up. On a device the sums may still be on their way when the caller goes on.
 #pragma once
+#include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "kernels/base/exact_sum.hpp"
+#include "kernels/base/host_device.hpp"
 
 namespace tessera {
+
+/// Of what a step changed.
+enum class Norm { l1, l2, linf };
+
+/// From sums over all rows (VectorSums).
+TESSERA_HD inline double change_in(Norm norm, const ExactSum& change_l1, const WideExactSum& change_squares,
+                                   double change_max, const ExactScale& bound) {
+  switch (norm) {
+    case Norm::l1:
+      return bound.value(change_l1);
+    case Norm::l2:
+      return std::sqrt(bound.value(change_squares));
+    default:
+      return change_max;
+  }
+}
 
 /// Reductions of an update; values and changes must stay within the bound, squared changes too.
 struct VectorSums {
@@ -24,8 +42,8 @@ struct NormSums {
   ExactSum sum;        ///< of y, or of its squares; only where every term is within the bound
 };
 
-/// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending, two in
-/// a chain (kernels/rank_rule.hpp) or of steps of walks in one go (Backend::step_walks).
+/// Sums of one update, one VectorSums for each vector. At most one update of a backend may be pending, two of
+/// steps of walks in one go (Backend::step_walks).
 class PendingSums {
  public:
   explicit PendingSums(std::vector<VectorSums> ready) : wait_([sums = std::move(ready)] { return sums; }) {}

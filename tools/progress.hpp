@@ -12,7 +12,8 @@ namespace tessera::cli {
 
 struct GeneralOptions;
 
-/// Times of the steps of an iteration, measured from call to call of the observer.
+/// Times of the steps of an iteration, measured from call to call of the observer; steps that a device made
+/// together have equal shares.
 struct StepTimes {
   std::vector<double> seconds;     ///< each step
   std::uint64_t vector_steps = 0;  ///< products of the matrix with one vector

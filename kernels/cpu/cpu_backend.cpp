@@ -85,22 +85,15 @@ class CpuBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankOrigin<S>* origin) override {
     require_in_order(places);
-    if (origin != nullptr) origin->require_beside(score, chain);
-    if (chain != nullptr) {
-      require(chain->before.size() == score.size(), "a chain has room for the scores before");
-      std::copy(score.begin(), score.end(), chain->before.data());
-    }
-    const RankUpdate now = chain == nullptr ? update : *chain->next.data();
+    if (origin != nullptr) origin->require_beside(score);
     const VectorSums sums = cpu::rank_update(
-        now, y.data(), jump.empty() ? nullptr : jump.data(), scale.numbers(), scale.are_masses(), bound,
+        update, y.data(), jump.empty() ? nullptr : jump.data(), scale.numbers(), scale.are_masses(), bound,
         squares, score.data(), score.size(), origin == nullptr ? 1 : origin->weight,
         origin == nullptr ? nullptr : origin->scores.data());
     if (next.count > 0) put_inputs(score, scale.of_inputs(), 1, next);
-    if (chain != nullptr)
-      *chain->next.data() = chain->rule.template update_after<S>(now, sums.total, sums.dangling, bound);
     return PendingSums({sums});
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,

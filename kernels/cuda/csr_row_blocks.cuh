@@ -20,9 +20,10 @@ using Term = std::conditional_t<kWeighted, double, S>;
 /// What a block has in shared memory: its terms, and where each row's begin.
 template <class T, std::uint32_t kSize>
 struct StagedTerms {
+  static constexpr unsigned kThreads = kRowBlockThreads;
   T terms[kSize];
   std::uint16_t begin[most_rows_of(kSize) + 1];
-  double parts[kRowBlockThreads];
+  double parts[kThreads];
 };
 
 template <bool kWeighted, std::uint32_t kSize, class S>
@@ -183,8 +184,8 @@ __device__ void add_chunks(const Staged& staged, std::uint32_t width, double* su
 template <class Staged>
 __device__ double add_in_order(Staged& staged, const double* sums, std::uint32_t num_sums) {
   double sum = 0;
-  for (std::uint32_t first = 0; first < num_sums; first += kRowBlockThreads) {
-    const std::uint32_t count = min(kRowBlockThreads, num_sums - first);
+  for (std::uint32_t first = 0; first < num_sums; first += Staged::kThreads) {
+    const std::uint32_t count = min(Staged::kThreads, num_sums - first);
     if (threadIdx.x < count) staged.parts[threadIdx.x] = __ldcg(sums + first + threadIdx.x);
     __syncthreads();
     if (threadIdx.x == 0)

@@ -92,8 +92,6 @@ class CudaBackend : public Backend<S> {
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }
-  /// Of graphs with more, a chain did not save anything (docs/performance.md).
-  EdgeOffset chained_nonzeros() const override { return EdgeOffset{1} << 18; }
   std::uint64_t free_bytes() const override { return cuda::free_device_bytes(); }
 
   std::shared_ptr<void> allocate_bytes(std::size_t num_bytes) override { return allocate_device(num_bytes); }
@@ -136,11 +134,11 @@ class CudaBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankOrigin<S>* origin) override {
-    if (origin != nullptr) origin->require_beside(score, chain);
+    if (origin != nullptr) origin->require_beside(score);
     cuda::RankVectors<S> vectors =
-        rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next, chain);
+        rank_vectors({y.data(), data_or_null(places.positions)}, jump, scale, score, next);
     cuda::OriginView<S> from;
     if (origin != nullptr) {
       score.swap(origin->scores);
@@ -151,17 +149,28 @@ class CudaBackend : public Backend<S> {
       cuda::rank_update(update, vectors, from, bound, squares, box);
     });
   }
-  PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
-                         const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                         bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                         RankChain<S>* chain) override {
-    const auto* steps = dynamic_cast<const cuda::StepsRanks<S>*>(&matrix);
-    require(steps != nullptr && matrix.steps_ranks(), "a matrix that steps ranks");
-    require(next.count == 0 || next.out->data() != x.data(), "a step of ranks leaves its inputs as they are");
-    const cuda::RankVectors<S> vectors = rank_vectors({}, jump, scale, score, next, chain);
-    return send_sums(1, [&](const cuda::SumsOutbox& box) {
-      steps->step_ranks(x, {vectors, update, bound, squares, box});
+  std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
+                                         const Buffer<S>& jump, const RowScale<S>& scale,
+                                         const ExactScale& bound, bool squares, const Buffer<VertexId>& slots,
+                                         Buffer<S>& score) override {
+    const auto* runs = dynamic_cast<const cuda::RunsRankSteps<S>*>(&matrix);
+    require(runs != nullptr, "a matrix whose ranks run");
+    require(start.size() == score.size() && start.data() != score.data(), "a run ends in another vector");
+    require(run.most_steps > 0 && run.most_steps <= RankRun::kMostSteps, "a run has some steps");
+    cuda::RankVectors<S> vectors = rank_vectors({}, jump, scale, score, {});
+    vectors.before = start.data();
+    vectors.slots = slots.data();
+    vectors.num_out = slots.size();
+    PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
+      cuda::DeviceRankRun<S> how;
+      how.vectors = vectors;
+      how.run = run;
+      how.bound = bound;
+      how.squares = squares;
+      how.box = box;
+      runs->run_rank_steps(how);
     });
+    return made(run, bound, sums.take());
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -192,7 +201,7 @@ class CudaBackend : public Backend<S> {
                               const InputTarget<S>& next) override {
     const auto* ending = dynamic_cast<const cuda::EndsWithUpdates<S>*>(&matrix);
     require(ending != nullptr, "a matrix whose products end in updates");
-    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next, nullptr);
+    const cuda::RankVectors<S> vectors = rank_vectors({}, {}, scale, score, next);
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });
@@ -211,7 +220,7 @@ class CudaBackend : public Backend<S> {
     const cuda::SumsOutbox box = norm_mailbox_.open(1);
     cuda::norm_sums(y.data(), y.size(), step.squares(), step.scale(), step, factor_.data(), box);
     cuda::RankVectors<S> vectors =
-        rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next, nullptr);
+        rank_vectors({y.data(), data_or_null(places.positions)}, {}, {}, score, next);
     vectors.factor = factor_.data();
     PendingSums sums = send_sums(1, [&](const cuda::SumsOutbox& its) {
       cuda::rank_update<S>({.link = size}, vectors, {}, bound, squares, its);
@@ -295,26 +304,32 @@ class CudaBackend : public Backend<S> {
     others.count = static_cast<unsigned>(target.others.size());
     return others;
   }
+  /// The steps that a run has made, by its own rule.
+  static std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound,
+                                      std::vector<VectorSums> sums) {
+    unsigned count = 0;
+    for (bool over = false; !over; ++count) {
+      const VectorSums& of_step = sums.at(count);
+      over = run.ends_after(count + 1, change_in(run.norm, of_step.change_l1, of_step.change_squares,
+                                                 of_step.change_max, bound));
+    }
+    sums.resize(count);
+    return sums;
+  }
   static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
                                            const RowScale<S>& scale, Buffer<S>& score,
-                                           const InputTarget<S>& next, RankChain<S>* chain) {
-    const S* before = score.data();
-    if (chain != nullptr) {
-      require(chain->before.size() == score.size(), "a chain has room for the scores before");
-      score.swap(chain->before);
-    }
+                                           const InputTarget<S>& next) {
     return {.y = y,
             .jump = jump.empty() ? nullptr : jump.data(),
             .scale = scale.numbers(),
             .are_masses = scale.are_masses(),
-            .before = before,
+            .before = score.data(),
             .score = score.data(),
             .num_rows = score.size(),
             .out = next.count > 0 ? next.out->data() : nullptr,
             .slots = data_or_null(next.slots),
             .num_out = next.count,
-            .others = other_ranks(next),
-            .chain = chain == nullptr ? cuda::ChainView{} : cuda::ChainView{chain->next.data(), chain->rule}};
+            .others = other_ranks(next)};
   }
   static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const S* before, const S* origin,
                                            Buffer<S>& walk, const InputTarget<S>& next) {
@@ -335,7 +350,7 @@ class CudaBackend : public Backend<S> {
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
-    std::swap(mailbox_, other_mailbox_);  // in a chain, or in steps of walks, those before are still to come
+    std::swap(mailbox_, other_mailbox_);  // in steps of walks, those before are still to come
     const cuda::SumsOutbox box = mailbox_->open(num_vectors);
     add(box);
     return PendingSums([mailbox = mailbox_.get(), number = box.number] { return mailbox->receive(number); });

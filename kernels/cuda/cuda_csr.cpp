@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda_csr.hpp"
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,9 +19,9 @@ namespace {
 /// of R-MAT 16 and smaller (14,000) a product and an update take less, of 17 and larger (28,000) more. In
 /// fours one step takes less at any size (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
-/// Blocks up to which ranks take a step in one go: more (from some 65,000 elements on, or fewer in many
-/// short rows) queue for the sums longer than the launch that is saved (docs/performance.md).
-constexpr unsigned kMostBlocksOfSteps = 256;
+/// Elements a multiprocessor up to which steps of ranks may run without the host: their blocks are few enough
+/// to meet.
+constexpr std::uint64_t kMostOfRuns = kRankRunStaged;
 
 /// A copy on the device, and kReadAhead more, where there are any.
 template <class T>
@@ -34,31 +35,53 @@ Buffer<T> padded(const Buffer<T>& elements) {
   return device;
 }
 
+Buffer<unsigned> zeros(std::size_t size) {
+  return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
+}
+
+/// Rows dealt to blocks, on the device, and the room that their products need.
+class DealtRows {
+ public:
+  explicit DealtRows(const RowDeal& deal)
+      : blocks_(on_device(std::span<const RowBlock>(deal.blocks))),
+        row_begins_(on_device(std::span<const std::uint16_t>(deal.row_begins))),
+        cut_rows_(on_device(std::span<const CutRow>(deal.cut_rows))),
+        chunk_sums_(device_buffer<double>(deal.num_sums)),
+        pieces_done_(zeros(deal.cut_rows.size())),
+        num_staged_(deal.num_staged) {}
+  CsrDeal view() const {
+    // The sums are written by const products, as the deal's view has it.
+    return {.blocks = blocks_.data(),
+            .num_blocks = static_cast<unsigned>(blocks_.size() - 1),
+            .num_staged = num_staged_,
+            .row_begins = row_begins_.data(),
+            .cut_rows = cut_rows_.data(),
+            .chunk_sums = chunk_sums_.data(),
+            .pieces_done = pieces_done_.data()};
+  }
+
+ private:
+  Buffer<RowBlock> blocks_;
+  Buffer<std::uint16_t> row_begins_;
+  Buffer<CutRow> cut_rows_;
+  mutable Buffer<double> chunk_sums_;
+  mutable Buffer<unsigned> pieces_done_;
+  std::uint32_t num_staged_;
+};
+
 template <class S>
-class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks<S> {
+class CudaCsr : public OnePartMatrix<S>, public RunsRankSteps<S>, public StepsWalks<S> {
  public:
   /// The matrix lies on the device, its offsets are also given as they are on the host.
   CudaCsr(CsrMatrix<S> matrix, std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors)
-      : num_multiprocessors_(num_multiprocessors), device_(std::move(matrix)) {
-    const RowDeal deal = deal_rows(row_offsets, num_multiprocessors);
-    blocks_ = on_device(std::span<const RowBlock>(deal.blocks));
-    row_begins_ = on_device(std::span<const std::uint16_t>(deal.row_begins));
-    cut_rows_ = on_device(std::span<const CutRow>(deal.cut_rows));
-    chunk_sums_ = device_buffer<double>(deal.num_sums);
-    pieces_done_ = zeros(deal.cut_rows.size());
-    deal_ = {.blocks = blocks_.data(),
-             .num_blocks = static_cast<unsigned>(deal.blocks.size() - 1),
-             .num_staged = deal.num_staged,
-             .row_begins = row_begins_.data(),
-             .cut_rows = cut_rows_.data(),
-             .chunk_sums = chunk_sums_.data(),
-             .pieces_done = pieces_done_.data()};
-  }
+      : num_multiprocessors_(num_multiprocessors),
+        device_(std::move(matrix)),
+        rows_(deal_rows(row_offsets, num_multiprocessors)) {}
   void apply(const Buffer<S>& x, Buffer<double>& y, unsigned num_vectors) const override {
     require(x.size() >= device_.num_slots * num_vectors, "x is shorter than the matrix is wide");
     require(y.size() >= device_.num_rows * num_vectors, "y is shorter than the matrix is high");
     if (num_vectors == 1)
-      spmv(device_.view(), deal_, x.data(), y.data());
+      spmv(device_.view(), rows_.view(), x.data(), y.data());
     else
       spmv_block(device_.view(), runs(num_vectors), x.data(), y.data(), num_vectors);
   }
@@ -76,13 +99,33 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
     if (deal.chunks_done.size() < num_counts) deal.chunks_done = zeros(num_counts);
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
   }
-  bool steps_ranks() const override {
-    return deal_.num_staged == kFewStaged && deal_.num_blocks > 0 && deal_.num_blocks <= kMostBlocksOfSteps;
+  bool prepare_to_run_rank_steps() const override {
+    if (may_run_rank_steps_) return *may_run_rank_steps_;
+    may_run_rank_steps_ = false;
+    const std::uint64_t size = device_.col_indices.size();
+    if (size == 0 || size > kMostOfRuns * num_multiprocessors_ ||
+        device_.num_rows > std::uint64_t{kRankRunRows} * num_multiprocessors_)
+      return false;
+    const RowDeal deal = deal_rank_run_rows(on_host(device_.row_offsets).span(), num_multiprocessors_);
+    if (deal.blocks.size() - 1 > most_run_blocks<S>(!device_.values.empty(), num_multiprocessors_))
+      return false;
+    run_rows_.emplace(deal);
+    run_memory_ = device_buffer<RunMemory>(1);
+    TESSERA_CUDA_CALL(cudaMemset(run_memory_.data(), 0, run_memory_.size_bytes()));
+    run_inputs_ = device_buffer<S>(2 * device_.num_slots);
+    TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
+    may_run_rank_steps_ = true;
+    return true;
   }
-  void step_ranks(const Buffer<S>& x, const RankStep<S>& step) const override {
-    require(x.size() >= device_.num_slots, "x is shorter than the matrix is wide");
-    require(step.vectors.num_rows <= device_.num_rows, "scores are more than the matrix has rows");
-    cuda::step_ranks(device_.view(), deal_, x.data(), step);
+  void run_rank_steps(DeviceRankRun<S> run) const override {
+    require(prepare_to_run_rank_steps(), "a matrix whose ranks run");
+    require(run.vectors.num_rows <= device_.num_rows, "scores are more than the matrix has rows");
+    run.memory = run_memory_.data();
+    run.x = run_inputs_.data();
+    run.other_x = run.x + device_.num_slots;
+    const RankVectors<S>& v = run.vectors;
+    put_inputs(v.before, v.are_masses ? nullptr : v.scale, v.slots, v.num_out, 1, run.x);
+    cuda::run_rank_steps(device_.view(), run_rows_->view(), run);
   }
   bool steps_walks(unsigned num_vectors) const override {
     return in_fours(num_vectors) ||
@@ -96,9 +139,6 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
   }
 
  private:
-  static Buffer<unsigned> zeros(std::size_t size) {
-    return on_device(std::span<const unsigned>(std::vector<unsigned>(size, 0)));
-  }
   /// How rows are dealt for blocks of vectors, once there are any.
   struct BlockDeal {
     bool is_dealt = false;
@@ -135,12 +175,11 @@ class CudaCsr : public OnePartMatrix<S>, public StepsRanks<S>, public StepsWalks
 
   const unsigned num_multiprocessors_;
   const CsrMatrix<S> device_;
-  Buffer<RowBlock> blocks_;
-  Buffer<std::uint16_t> row_begins_;
-  Buffer<CutRow> cut_rows_;
-  Buffer<double> chunk_sums_;
-  Buffer<unsigned> pieces_done_;
-  CsrDeal deal_;
+  const DealtRows rows_;
+  mutable std::optional<bool> may_run_rank_steps_;
+  mutable std::optional<DealtRows> run_rows_;
+  mutable Buffer<RunMemory> run_memory_;
+  mutable Buffer<S> run_inputs_;
   mutable BlockDeal block_deals_[2];  // the second for rows in fours
   mutable Buffer<unsigned> runs_taken_;
 };

@@ -12,11 +12,20 @@ constexpr std::uint64_t kBlocksEach = 8;
 constexpr EdgeOffset kNoRows[] = {0};
 constexpr std::uint32_t kLeastElements = 256, kLeastRows = 64;
 
-std::uint32_t limit(std::uint64_t size, unsigned num_multiprocessors, std::uint32_t least,
-                    std::uint32_t most) {
-  const std::uint64_t even = ceil_div(size, kBlocksEach * num_multiprocessors);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(even, least, most));
-}
+/// What a block gets at most.
+struct BlockLimits {
+  std::uint32_t num_staged, elements, rows;
+
+  /// Shares of num_blocks, if that is enough.
+  static BlockLimits of(std::uint32_t num_staged, std::uint32_t most_rows,
+                        std::span<const EdgeOffset> row_offsets, std::uint64_t num_blocks) {
+    const auto share = [&](std::uint64_t size, std::uint32_t least, std::uint32_t most) {
+      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ceil_div(size, num_blocks), least, most));
+    };
+    return {num_staged, share(row_offsets.back() - row_offsets.front(), kLeastElements, num_staged),
+            share(row_offsets.size() - 1, kLeastRows, most_rows)};
+  }
+};
 
 /// The way that takes fewer rounds of about equal cost; a group needs some more to add its lanes.
 RowSums way_of(std::uint64_t num_rows, std::uint64_t longest) {
@@ -29,7 +38,9 @@ RowSums way_of(std::uint64_t num_rows, std::uint64_t longest) {
 
 /// Pieces of one row, a block each.
 void cut_row(VertexId row, EdgeOffset begin, EdgeOffset end, RowDeal& deal) {
-  static_assert(kFewStaged % kSumChunk == 0 && kManyStaged % kSumChunk == 0, "pieces are whole chunks");
+  static_assert(
+      kFewStaged % kSumChunk == 0 && kManyStaged % kSumChunk == 0 && kRankRunStaged % kSumChunk == 0,
+      "pieces are whole chunks");
   CutRow cut{.first_sum = static_cast<std::uint32_t>(deal.num_sums)};
   const auto which = static_cast<std::uint32_t>(deal.cut_rows.size());
   for (EdgeOffset at = begin; at < end; at += deal.num_staged, ++cut.num_pieces)
@@ -43,16 +54,10 @@ void cut_row(VertexId row, EdgeOffset begin, EdgeOffset end, RowDeal& deal) {
   deal.cut_rows.push_back(cut);
 }
 
-}  // namespace
-
-RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+RowDeal deal_by(std::span<const EdgeOffset> row_offsets, const BlockLimits& limits) {
   RowDeal deal;
-  if (row_offsets.empty()) row_offsets = kNoRows;
+  deal.num_staged = limits.num_staged;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
-  const EdgeOffset num_elements = row_offsets.back() - row_offsets.front();
-  deal.num_staged = num_elements < kFewElements ? kFewStaged : kManyStaged;
-  const auto most_elements = limit(num_elements, num_multiprocessors, kLeastElements, deal.num_staged);
-  const auto most_rows = limit(num_rows, num_multiprocessors, kLeastRows, most_rows_of(deal.num_staged));
   const auto length = [&](VertexId row) { return row_offsets[row + 1] - row_offsets[row]; };
   deal.row_begins.assign(num_rows, 0);
   for (VertexId row = 0; row < num_rows;) {
@@ -69,7 +74,7 @@ RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
       const auto size = static_cast<std::uint32_t>(length(row++));
       longest = std::max(longest, size);
       if (size <= kSumChunk) longest_short = std::max(longest_short, size);
-    } while (row < num_rows && row - first < most_rows && row_offsets[row + 1] - begin <= most_elements);
+    } while (row < num_rows && row - first < limits.rows && row_offsets[row + 1] - begin <= limits.elements);
     deal.blocks.push_back({.first_element = begin,
                            .first_row = first,
                            .sums = way_of(row - first, longest_short),
@@ -77,6 +82,27 @@ RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
   }
   deal.blocks.push_back({.first_element = row_offsets.back(), .first_row = num_rows});
   return deal;
+}
+
+}  // namespace
+
+RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+  if (row_offsets.empty()) row_offsets = kNoRows;
+  const std::uint32_t num_staged =
+      row_offsets.back() - row_offsets.front() < kFewElements ? kFewStaged : kManyStaged;
+  return deal_by(row_offsets, BlockLimits::of(num_staged, most_rows_of(num_staged), row_offsets,
+                                              kBlocksEach * num_multiprocessors));
+}
+
+RowDeal deal_rank_run_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
+  if (row_offsets.empty()) row_offsets = kNoRows;
+  // Rows are no sand: limits of even shares may leave some over.
+  for (unsigned shares = num_multiprocessors;; shares -= ceil_div(shares, 16u)) {
+    const BlockLimits limits = BlockLimits::of(kRankRunStaged, kRankRunRows, row_offsets, shares);
+    RowDeal deal = deal_by(row_offsets, limits);
+    const bool is_most = limits.elements == kRankRunStaged && limits.rows == kRankRunRows;
+    if (deal.blocks.size() - 1 <= num_multiprocessors || is_most || shares == 1) return deal;
+  }
 }
 
 }  // namespace tessera::cuda

@@ -16,6 +16,11 @@ inline constexpr EdgeOffset kFewElements = 1 << 20;
 /// Rows that a block takes at most.
 inline constexpr std::uint32_t most_rows_of(std::uint32_t num_staged) { return num_staged / 2; }
 
+/// Blocks of runs of steps, which meet: as few as there are multiprocessors, if that is enough, and so with
+/// more threads, elements and rows each.
+inline constexpr unsigned kRankRunThreads = 512;
+inline constexpr std::uint32_t kRankRunStaged = 4096, kRankRunRows = 1024;
+
 /// How a block adds what it has staged. Rows of more than kSumChunk elements take a warp each, whatever the
 /// others take.
 enum class RowSums : std::uint32_t {
@@ -51,5 +56,7 @@ struct RowDeal {
 
 /// Small matrices get less a block, so that every multiprocessor has some.
 RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
+/// For runs of steps; how blocks add is not looked at, but in pieces.
+RowDeal deal_rank_run_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
 
 }  // namespace tessera::cuda

@@ -1,4 +1,4 @@
-// y = A x on a device, for every matrix form, one vector or a block, and steps of ranks and of walks. All
+// y = A x on a device, for every matrix form, one vector or a block, runs of ranks and steps of walks. All
 // pointers are device memory, but for `host_tiles`: the tile list as the host sees it, which decides the
 // launches.
 //
@@ -119,26 +119,51 @@ void spmv_block(const CsrView<S>& a, const RunView& deal, const S* x, double* y,
 void spmv_wide_block(const CsrView<float>& a, const RunView& deal, const float* x, double* y,
                      unsigned num_vectors);
 
-/// A step of ranks: A x and rank_update() of it in one kernel, which reads x and writes the next inputs
-/// elsewhere.
+/// Sums of a step that the blocks of a run add to: the words of DeviceSums, with the number of blocks in the
+/// upper bits, but the largest change, behind which that number stands by itself.
+inline constexpr unsigned kRunWords = kSumWords + 1;
+struct RunSums {
+  struct alignas(128) Word {  // lines of their own, as blocks add to all of them at about the same time
+    Limb value;
+  };
+  Word words[kRunWords];
+};
+/// Of a step, of the one before, which all read, and of the one after.
+inline constexpr unsigned kSumsInTurn = 3;
+/// Blocks that the upper bits can count.
+inline constexpr unsigned kMostRunBlocks = 255;
+/// What blocks of runs meet by, in device memory: all 0 before the first run.
+struct RunMemory {
+  RunSums sums[kSumsInTurn];
+  unsigned turn = 0;  ///< which sums are next
+  DeviceSums of_steps[RankRun::kMostSteps];
+};
+/// Steps of ranks one after another in one kernel, each A x and rank_update() of it.
 template <class S>
-struct RankStep {
-  RankVectors<S> vectors;  ///< without y and factor
-  RankUpdate update;
+struct DeviceRankRun {
+  RankVectors<S> vectors;  ///< without y, factor, others and out
+  RankRun run;
   ExactScale bound = ExactScale(0);
   bool squares = false;
-  SumsOutbox box;
+  RunMemory* memory = nullptr;
+  S* x = nullptr;  ///< inputs of even and of odd steps, of which those of the first are there
+  S* other_x = nullptr;
+  SumsOutbox box;  ///< for the sums of run.most_steps steps; 0 where there was none
 };
-/// A matrix that Backend::step_ranks goes by.
+/// A matrix that Backend::run_rank_steps goes by.
 template <class S>
-class StepsRanks {
+class RunsRankSteps {
  public:
-  virtual ~StepsRanks() = default;
-  virtual void step_ranks(const Buffer<S>& x, const RankStep<S>& step) const = 0;
+  virtual ~RunsRankSteps() = default;
+  /// Without memory, x and other_x.
+  virtual void run_rank_steps(DeviceRankRun<S> run) const = 0;
 };
-/// a, deal, x: as for spmv; deal.num_staged is kFewStaged, and there is some block. vectors.out is not x.
+/// As many blocks as run at once: one a multiprocessor; 0 where blocks cannot meet.
 template <class S>
-void step_ranks(const CsrView<S>& a, const CsrDeal& deal, const S* x, const RankStep<S>& step);
+unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors);
+/// a: as for spmv; deal: of deal_rank_run_rows, at least one block and at most most_run_blocks.
+template <class S>
+void run_rank_steps(const CsrView<S>& a, const CsrDeal& deal, const DeviceRankRun<S>& how);
 
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are

@@ -5,7 +5,6 @@
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/early_launch.cuh"
-#include "kernels/cuda/rank_chain.cuh"
 #include "kernels/cuda/row_update.cuh"
 #include "kernels/extrapolation.hpp"
 
@@ -84,7 +83,6 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     if (factor < 0) return;
     update.link *= factor;
   }
-  if (v.chain.next != nullptr) update = given_by(v.chain);
   ThreadSums sums;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kThreads * kRows + threadIdx.x; first < v.num_rows;
        first += index_step() * kRows) {
@@ -117,9 +115,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
     }
   }
   v.others.end();
-  reduce(sums, bound, box, [&](const DeviceSums& all) {
-    if (v.chain.next != nullptr) leave_next<S>(v.chain, update, all, bound);
-  });
+  reduce(sums, bound, box, [](const DeviceSums&) {});
 }
 
 /// Rows that a thread has under way, and vectors that a block takes at most.

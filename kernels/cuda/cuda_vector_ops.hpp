@@ -50,18 +50,10 @@ struct ProductView {
   const VertexId* positions = nullptr;
 };
 
-/// Where an update takes from what it does, in device memory, and leaves what the next one has to do; null:
-/// it is given, and nothing is left.
-struct ChainView {
-  RankUpdate* next = nullptr;
-  RankRule rule = {};
-};
-
 /// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
 /// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
-/// = 0 out, may be null; without slots out is filled in order. chain is of rank_update and step_ranks,
-/// factor of rank_update alone: what link is multiplied with, in device memory; null: 1; below 0: nothing is
-/// done, and no sums are sent. Of steps in one go `others` is empty.
+/// = 0 out, may be null; without slots out is filled in order. factor is of rank_update alone: what link is
+/// multiplied with, in device memory; null: 1; below 0: nothing is done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;
@@ -75,7 +67,6 @@ struct RankVectors {
   std::uint64_t num_out = 0;
   OtherRanks<S> others = {};
   const double* factor = nullptr;
-  ChainView chain = {};
 };
 
 /// What scores of an update by itself go further from (RankOrigin); may be `score`, null: steps are as they

@@ -1,5 +1,5 @@
-// The update of one row of ranks, as all kernels make it: those of updates by themselves, of steps in one
-// kernel, and of products that end in updates.
+// The update of one row of ranks, as all kernels make it: those of updates by themselves, of runs, and of
+// products that end in updates.
 #pragma once
 #include "kernels/cuda/cuda_exact_sum.cuh"
 #include "kernels/cuda/cuda_vector_ops.hpp"
@@ -14,6 +14,12 @@ __device__ inline S new_rank(const RankUpdate& update, const RankVectors<S>& v, 
   return static_cast<S>(value + update.constant);
 }
 
+/// What a score is read as by the next product.
+template <class S>
+__device__ inline S input_of(const RankVectors<S>& v, S stored, S scale) {
+  return v.are_masses ? stored : stored * scale;
+}
+
 /// Row i gets its new score, what reads it next its input at `place`, and `sums` its part, but for the
 /// change. Gives that input; other ranks do not get it here.
 template <class S>
@@ -21,7 +27,7 @@ __device__ inline S put_score(const RankVectors<S>& v, const ExactScale& bound, 
                               S scale, VertexId place, ThreadSums& sums) {
   sums.add_score(bound, static_cast<double>(stored), scale, v.are_masses);
   v.score[i] = stored;
-  const S input = v.are_masses ? stored : stored * scale;
+  const S input = input_of(v, stored, scale);
   if (i < v.num_out) v.out[place] = input;
   return input;
 }

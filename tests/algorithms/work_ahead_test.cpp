@@ -23,6 +23,7 @@ class StepByStep : public LinkedBackend<S> {
  public:
   StepByStep(Communicator& comm, TilingLimits limits) : LinkedBackend<S>(comm, limits) {
     this->takes_steps = false;
+    this->runs_rank_steps = false;
   }
   bool is_asynchronous() const override { return false; }
 
@@ -34,7 +35,7 @@ struct Setting {
   KernelKind kernel;
   int ranks;
   unsigned num_vectors = 1;
-  bool ends_with_updates = true, chains_updates = true, takes_steps = true;
+  bool ends_with_updates = true, runs_rank_steps = true, takes_steps = true;
 };
 constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 1, 1, false},
@@ -42,7 +43,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 3, 1, false},
                                  {KernelKind::tile_composite, 3},
                                  {KernelKind::csr, 1},
-                                 {.kernel = KernelKind::csr, .ranks = 1, .chains_updates = false},
+                                 {.kernel = KernelKind::csr, .ranks = 1, .runs_rank_steps = false},
                                  {.kernel = KernelKind::csr, .ranks = 1, .takes_steps = false},
                                  {KernelKind::csr, 2},
                                  {KernelKind::csr, 3, 9}};
@@ -51,7 +52,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
 /// updates, where a device can.
 template <class Work>
 void expect_the_same(const Work& work, bool joins = true, const Graph& whole = skewed_graph(400, 900)) {
-  for (const auto& [kernel, ranks, num_vectors, ends, chains, steps] : kSettings) {
+  for (const auto& [kernel, ranks, num_vectors, ends, runs, steps] : kSettings) {
     decltype(work(whole, std::declval<SpmvOperator<float>&>(), std::declval<Communicator&>())) expected,
         found;
     run_ranks(1, [&, kernel = kernel](Communicator& comm) {
@@ -60,12 +61,12 @@ void expect_the_same(const Work& work, bool joins = true, const Graph& whole = s
       EXPECT_FALSE(op.works_ahead());
       expected = work(whole, op, comm);
     });
-    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends, chains = chains,
+    run_ranks(ranks, [&, kernel = kernel, num_vectors = num_vectors, ends = ends, runs = runs,
                       steps = steps](Communicator& comm) {
       LinkedBackend<float> backend(comm, kSmallTiles);
       backend.ends_with_updates = ends;
       backend.takes_steps = steps;
-      if (!chains) backend.most_chained = 0;
+      backend.runs_rank_steps = runs;
       if (comm.size() > 1) link_devices<float>(backend, comm);
       const Graph block = block_of(whole, comm);
       auto op =
@@ -79,17 +80,16 @@ void expect_the_same(const Work& work, bool joins = true, const Graph& whole = s
   }
 }
 
-/// Scores, changes of all steps, and sum; in a chain of updates, of which one is started ahead, where they do
-/// not end products.
+/// Scores, changes of all steps, and sum; in runs where there are any.
 std::tuple<Scores, Scores, double> ranked(const Graph& graph, SpmvOperator<float>& op, Communicator& comm,
                                           const PageRankOptions& options) {
   const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
   EXPECT_GE(result.report.iterations, std::max(options.stop.fixed_iterations, 1));
   const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
-  EXPECT_EQ(op.chains_updates(), op.works_ahead() && comm.size() == 1 && backend.most_chained > 0);
-  const bool chained = op.chains_updates() && backend.num_ended == 0;
-  EXPECT_EQ(backend.num_chained, chained ? result.report.iterations + 1 : 0);
-  EXPECT_EQ(backend.num_stepped, chained && op.steps_ranks() ? backend.num_chained : 0);
+  EXPECT_EQ(op.prepare_to_run_rank_steps(),
+            comm.size() == 1 && op.plan().kernel == KernelKind::csr && backend.runs_rank_steps);
+  EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_rank_steps());
+  EXPECT_EQ(backend.num_run_steps, backend.num_runs > 0 ? result.report.iterations : 0);
   return {result.scores, result.report.residual_history, result.sum};
 }
 
@@ -105,15 +105,13 @@ TEST(WorkAhead, PageRankHasTheSameBits) {
       });
 }
 
-TEST(WorkAhead, UpdatesAreChainedBelowAsManyElementsAsTheBackendSays) {
-  run_ranks(1, [](Communicator& comm) {
-    LinkedBackend<float> backend(comm, kSmallTiles);
-    auto op =
-        SpmvOperator<float>::in_edges(skewed_graph(400, 900), {.kernel = KernelKind::csr}, backend, comm);
-    backend.most_chained = op.stats().num_nonzeros;
-    EXPECT_FALSE(op.chains_updates());
-    ++backend.most_chained;
-    EXPECT_TRUE(op.chains_updates());
+TEST(WorkAhead, APageRankThatStagnatesHasTheSameBits) {
+  expect_the_same([](const Graph& graph, SpmvOperator<float>& op, Communicator& comm) {
+    PageRankOptions options;
+    options.stop = {.tolerance = 1e-30, .max_iterations = 1000};
+    const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
+    EXPECT_TRUE(result.report.stagnated || result.report.residual == 0);
+    return std::pair(result.scores, result.report.residual_history);
   });
 }
 
@@ -152,7 +150,7 @@ TEST(WorkAhead, AStoppedPageRankHasTheScoresOfItsLastStep) {
   });
 }
 
-/// From the step on that changes have shrunk slowly to, no step ends a product, is chained or in one go.
+/// From the step on that changes have shrunk slowly to, no step ends a product or is of a run.
 TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
   const Graph comb = comb_graph(400, 190);
   for (const bool personal : {false, true})
@@ -174,10 +172,11 @@ TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
             if (last_step != 6) {
               EXPECT_EQ(backend.num_further > 0, last_step > 6) << last_step;
             }
-            // A chain that is left has no step in vain.
-            EXPECT_EQ(backend.num_chained > 0, op.chains_updates() && backend.num_ended == 0);
+            // Runs are short where steps may go further, which makes what is left of one be in vain.
+            EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_rank_steps());
+            constexpr int kFewSteps = 8;  // the rest of a run, and its beginning once more
             const int num_plain = result.report.iterations - backend.num_further;
-            EXPECT_LE(backend.num_chained, backend.num_further > 0 ? num_plain : num_plain + 1);
+            EXPECT_LE(backend.num_run_steps, num_plain + 2 * kFewSteps);
             return std::tuple(result.scores, result.report.residual_history, result.sum, result.error_bound);
           },
           !personal, comb);

@@ -172,7 +172,7 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
         auto pending = backend.rank_update({0.85, 0.1, 0.05}, placed.y, placed.places,
                                            this->put(backend, with_jump ? jump : std::vector<S>()),
                                            this->put(backend, scale), bound, with_jump, updated,
-                                           {&next, with_jump ? &places : nullptr, n - n / 5}, nullptr,
+                                           {&next, with_jump ? &places : nullptr, n - n / 5},
                                            weight > 0 ? &origin : nullptr);
         const auto sums = limbs(pending.take().front());
         if (weight > 0) {
@@ -212,49 +212,6 @@ TYPED_TEST(DeviceBackend, SumsOfNormsAreThoseOfTheCpu) {
                         plain.sum.limbs[2], squares.sum.limbs[0], squares.sum.limbs[1], squares.sum.limbs[2]);
     });
   }
-}
-
-/// Two are started before the sums of the first are taken.
-TYPED_TEST(DeviceBackend, UpdatesThatFollowOneAnotherHaveTheBitsOfTheCpu) {
-  using S = TypeParam;
-  const ExactScale bound(4.0);
-  for (const std::size_t n : {0, 1, 255, 100003})
-    for (const Dangling dangling : {Dangling::uniform, Dangling::rescale})
-      for (const bool with_jump : {false, true}) {
-        const auto y = random_values<double>(n, 1);
-        std::vector<S> scale = random_values<S>(n, 2, 0.5), jump = random_values<S>(n, 3),
-                       score = random_values<S>(n, 4);
-        for (std::size_t i = 0; i < n; i += 3) scale[i] = 0;
-        const RankRule rule{.dangling = dangling,
-                            .jumps_anywhere = !with_jump,
-                            .num_vertices = n + 11,
-                            .num_unconnected = with_jump ? 0u : 11u};
-        const std::vector<RankUpdate> first{rule.update_after({.linked = 0.75, .dangling = 0.25})};
-        this->expect_same([&](Backend<S>& backend) {
-          auto updated = this->put(backend, score), next = this->put(backend, std::vector<S>(n, S{-3}));
-          const auto scales = this->put(backend, scale);
-          const auto jumps = this->put(backend, with_jump ? jump : std::vector<S>());
-          const PlacedRows placed(backend, y, 1);
-          RankChain<S> chain{rule, this->put(backend, first), this->put(backend, std::vector<S>(n, S{-5}))};
-          const auto step = [&] {
-            return backend.rank_update({-1, -1, -1}, placed.y, placed.places, jumps, scales, bound, with_jump,
-                                       updated, {&next, nullptr, n - n / 5}, &chain);
-          };
-          PendingSums now = step();
-          std::vector<decltype(limbs({}))> sums;
-          for (int i = 0; i < 5; ++i) {
-            PendingSums after = step();
-            sums.push_back(limbs(now.take().front()));
-            now = std::move(after);
-          }
-          sums.push_back(limbs(now.take().front()));
-          std::vector<double> left;
-          for (const RankUpdate& update : this->get(backend, chain.next))
-            left.insert(left.end(), {update.link, update.teleport, update.constant});
-          return std::tuple(sums, left, this->get(backend, updated), this->get(backend, chain.before),
-                            this->get(backend, next));
-        });
-      }
 }
 
 TYPED_TEST(DeviceBackend, NormedUpdatesHaveTheBitsOfTheCpu) {

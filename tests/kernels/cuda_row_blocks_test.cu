@@ -46,8 +46,7 @@ std::size_t expect_pieces(const std::vector<EdgeOffset>& offsets, const RowDeal&
 }
 
 /// Every element is in one block, and every block is what a kernel can take.
-void expect_blocks(const std::vector<EdgeOffset>& offsets, unsigned num_multiprocessors = kMultiprocessors) {
-  const RowDeal deal = deal_rows(offsets, num_multiprocessors);
+void expect_blocks(const std::vector<EdgeOffset>& offsets, const RowDeal& deal, std::uint32_t most_rows) {
   const std::vector<RowBlock>& blocks = deal.blocks;
   ASSERT_FALSE(blocks.empty());
   EXPECT_EQ(blocks.back().first_row, offsets.size() - 1);
@@ -65,7 +64,7 @@ void expect_blocks(const std::vector<EdgeOffset>& offsets, unsigned num_multipro
     }
     const VertexId end = blocks[++b].first_row;
     ASSERT_LT(next_row, end);
-    EXPECT_LE(end - next_row, most_rows_of(deal.num_staged));
+    EXPECT_LE(end - next_row, most_rows);
     EXPECT_LE(offsets[end] - offsets[next_row], deal.num_staged);
     std::uint64_t longest = 0;
     for (; next_row < end; ++next_row) {
@@ -81,6 +80,14 @@ void expect_blocks(const std::vector<EdgeOffset>& offsets, unsigned num_multipro
   for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
     num_cut += offsets[row + 1] - offsets[row] > deal.num_staged;
   EXPECT_EQ(deal.cut_rows.size(), num_cut);
+}
+/// Of products and of runs of ranks.
+void expect_blocks(const std::vector<EdgeOffset>& offsets, unsigned num_multiprocessors = kMultiprocessors) {
+  const RowDeal deal = deal_rows(offsets, num_multiprocessors);
+  expect_blocks(offsets, deal, most_rows_of(deal.num_staged));
+  const RowDeal of_run = deal_rank_run_rows(offsets, num_multiprocessors);
+  EXPECT_EQ(of_run.num_staged, kRankRunStaged);
+  expect_blocks(offsets, of_run, kRankRunRows);
 }
 
 TEST(RowBlocks, CoverRowsOfAllLengths) {
@@ -130,6 +137,24 @@ TEST(RowBlocks, OfAnEmptyMatrixAreNone) {
 TEST(RowBlocks, OfASmallMatrixReachEveryMultiprocessor) {
   const auto offsets = offsets_of(std::vector<std::uint64_t>(20000, 5));
   EXPECT_GT(deal_rows(offsets, kMultiprocessors).blocks.size(), 2 * kMultiprocessors);
+}
+
+/// Blocks wait for each other, and one of a multiprocessor runs at once.
+TEST(RowBlocks, OfARankRunAreNoMoreThanMultiprocessors) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> lengths(1 + random() % 60000);
+    for (std::uint64_t& length : lengths) length = random() % (std::uint64_t{1} << random() % 6);
+    const auto offsets = offsets_of(lengths);
+    const std::size_t num_blocks = deal_rank_run_rows(offsets, kMultiprocessors).blocks.size() - 1;
+    EXPECT_LE(num_blocks, kMultiprocessors);
+    if (offsets.back() > 300 * kMultiprocessors) {
+      EXPECT_GT(num_blocks, kMultiprocessors * 3 / 4);
+    }
+  }
+  // Full blocks, and more of them than could run.
+  const auto many = offsets_of(std::vector<std::uint64_t>(2000, kRankRunStaged / 2));
+  EXPECT_EQ(deal_rank_run_rows(many, kMultiprocessors).blocks.size() - 1, 1000u);
 }
 
 TEST(RowBlocks, OfEvenShortRowsAreSummedByThreadsAndOfLongerOnesByGroups) {

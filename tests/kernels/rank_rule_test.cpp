@@ -61,38 +61,45 @@ TEST(RankRule, TheLinkedMassIsExactBesideAMuchLargerDanglingOne) {
   EXPECT_EQ(masses.dangling, 0.3);
 }
 
-TEST(RankRule, AChainOfUpdatesGivesEachWhatTheHostWould) {
-  const auto backend = make_backend<float>("cpu");
-  const std::size_t n = 1000;
-  const auto buffer = [&]<class T>(const std::vector<T>& values) {
-    Buffer<T> result = backend->allocate<T>(values.size());
-    std::copy(values.begin(), values.end(), result.data());
-    return result;
+/// From sums of the rows that an update saw, with those that it did not see.
+TEST(RankRule, AnUpdateFollowsFromTheSumsOfTheOneBefore) {
+  const ExactScale scale(4.0);
+  const auto exact = [&](double value) {
+    ExactSum sum;
+    scale.add(value, sum);
+    return sum;
   };
-  const std::vector<double> products = random_values<double>(n, 1);
-  std::vector<float> scales = random_values<float>(n, 2, 0.5), start(n, 0.25f);
-  for (std::size_t i = 0; i < n; i += 3) scales[i] = 0;
-  const Buffer<double> y = buffer(products);
-  const Buffer<float> scale = buffer(scales);
-  const ExactScale bound(4.0);
-  const RankRule rule{.damping = 0.75, .num_vertices = 1010, .num_unconnected = 10};
+  const RankRule rule{.damping = 0.75, .num_vertices = 16, .num_unconnected = 8};
+  const RankUpdate before{.link = 0.75, .constant = 0x1p-5 + 0x1p-40};  // which f32 stores as 2^-5
+  // 8 * 2^-5 of rows that nothing links, which dangle, beside 0.5 that links and 0.25 that dangles.
+  const RankUpdate after = rule.update_after<float>(before, exact(0.75), exact(0.25), scale);
+  EXPECT_EQ(after.link, 0.75);
+  EXPECT_EQ(after.constant, (0.25 + 0.75 * 0.5) / 16);
+  RankRule connected = rule;
+  connected.num_unconnected = 0;
+  EXPECT_EQ(connected.update_after<float>(before, exact(0.75), exact(0.25), scale).constant,
+            (0.25 + 0.75 * 0.25) / 16);
+}
 
-  Buffer<float> score = buffer(start), expected = buffer(start);
-  RankUpdate now = rule.update_after({0.5, 0.5});
-  RankChain<float> chain{rule, buffer(std::vector{now}), backend->allocate<float>(n)};
-  for (int step = 0; step < 4; ++step) {
-    const std::vector<float> before(score.begin(), score.end());
-    const VectorSums sums =
-        backend->rank_update({.link = -1}, y, {}, {}, scale, bound, true, score, {}, &chain).take().front();
-    const VectorSums plain =
-        backend->rank_update(now, y, {}, {}, scale, bound, true, expected, {}).take().front();
-    now = rule.update_after<float>(now, plain.total, plain.dangling, bound);
-    EXPECT_TRUE(std::equal(score.begin(), score.end(), expected.begin())) << step;
-    EXPECT_TRUE(std::equal(before.begin(), before.end(), chain.before.begin())) << step;
-    EXPECT_EQ(sums.change_l1, plain.change_l1);
-    EXPECT_EQ(sums.dangling, plain.dangling);
-    EXPECT_EQ(chain.next.data()->constant, now.constant) << step;
-  }
+TEST(RankRule, ARunEndsAtItsToleranceOrItsLastStep) {
+  RankRun run;
+  run.most_steps = 5;
+  EXPECT_FALSE(run.ends_after(4, 0.0));  // no tolerance
+  EXPECT_TRUE(run.ends_after(5, 1.0));
+  run.tolerance = 0.5;
+  EXPECT_FALSE(run.ends_after(1, 0.75));
+  EXPECT_TRUE(run.ends_after(1, 0.5));
+}
+
+TEST(RankRule, AChangeIsOfTheNormAskedFor) {
+  const ExactScale scale(4.0);
+  ExactSum sum;
+  scale.add(0.75, sum);
+  WideExactSum squares;
+  scale.add(0.25, squares);
+  EXPECT_EQ(change_in(Norm::l1, sum, squares, 0.125, scale), 0.75);
+  EXPECT_EQ(change_in(Norm::l2, sum, squares, 0.125, scale), 0.5);
+  EXPECT_EQ(change_in(Norm::linf, sum, squares, 0.125, scale), 0.125);
 }
 
 }  // namespace

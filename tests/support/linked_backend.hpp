@@ -135,7 +135,7 @@ class LinkedMatrix : public Matrix<S> {
   unsigned block_width(unsigned num_vectors) const override {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }
-  bool steps_ranks() const override { return takes_steps; }
+  bool prepare_to_run_rank_steps() const override { return runs_rank_steps; }
   bool steps_walks(unsigned num_vectors) const override { return takes_steps && num_vectors > 1; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
@@ -147,7 +147,8 @@ class LinkedMatrix : public Matrix<S> {
 
   bool ends_with_updates = true;
   bool takes_steps = false;  ///< in one go
-  std::uint64_t num_rows = 0;
+  bool runs_rank_steps = false;
+  std::uint64_t num_rows = 0, num_slots = 0;
 
  private:
   std::unique_ptr<Matrix<S>> matrix_;
@@ -183,7 +184,6 @@ class LinkedBackend : public Backend<S> {
   TilingLimits tiling_limits() const override { return limits_; }
   bool memory_is_host() const override { return true; }
   bool is_asynchronous() const override { return true; }
-  EdgeOffset chained_nonzeros() const override { return most_chained; }
   std::shared_ptr<void> allocate_bytes(std::size_t size) override { return cpu_->allocate_bytes(size); }
   void upload(const void* host, void* device, std::size_t size) override { cpu_->upload(host, device, size); }
   void download(const void* device, void* host, std::size_t size) override {
@@ -203,10 +203,12 @@ class LinkedBackend : public Backend<S> {
     return matrix;
   }
   std::unique_ptr<Matrix<S>> make_matrix(CsrMatrix<S> m) override {
-    const std::uint64_t num_rows = m.num_rows;
+    const std::uint64_t num_rows = m.num_rows, num_slots = m.num_slots;
     auto matrix = with_latest(cpu_->make_matrix(std::move(m)));
     matrix->takes_steps = takes_steps;
+    matrix->runs_rank_steps = runs_rank_steps;
     matrix->num_rows = num_rows;
+    matrix->num_slots = num_slots;
     return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
@@ -216,25 +218,39 @@ class LinkedBackend : public Backend<S> {
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                          bool squares, Buffer<S>& score, const InputTarget<S>& next, RankChain<S>* chain,
+                          bool squares, Buffer<S>& score, const InputTarget<S>& next,
                           RankOrigin<S>* origin) override {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
-    num_chained += chain != nullptr;
     num_further += origin != nullptr;
-    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, chain, origin);
+    return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, origin);
   }
-  PendingSums step_ranks(const Matrix<S>& matrix, const RankUpdate& update, const Buffer<S>& x,
-                         const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
-                         bool squares, Buffer<S>& score, const InputTarget<S>& next,
-                         RankChain<S>* chain) override {
-    ++num_stepped;
-    Buffer<double> y(dynamic_cast<const LinkedMatrix<S>&>(matrix).num_rows);
-    std::fill(y.begin(), y.end(), 0.0);
-    matrix.apply(x, y, 1);
-    const Buffer<S> inputs = x.clone();
-    PendingSums sums = rank_update(update, y, {}, jump, scale, bound, squares, score, next, chain, nullptr);
-    EXPECT_TRUE(std::ranges::equal(inputs, x));  // the next ones went elsewhere
-    return sums;
+  std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
+                                         const Buffer<S>& jump, const RowScale<S>& scale,
+                                         const ExactScale& bound, bool squares, const Buffer<VertexId>& slots,
+                                         Buffer<S>& score) override {
+    EXPECT_LE(run.most_steps, RankRun::kMostSteps);
+    EXPECT_NE(start.data(), score.data());
+    ++num_runs;
+    const auto& linked = dynamic_cast<const LinkedMatrix<S>&>(matrix);
+    std::copy(start.begin(), start.end(), score.begin());
+    Buffer<S> x(linked.num_slots);
+    clear_bytes(x.data(), x.size_bytes());
+    const InputTarget<S> target{&x, &slots, slots.size()};
+    put_inputs(score, scale.of_inputs(), 1, target);
+    std::vector<VectorSums> sums;
+    for (RankUpdate update = run.first;;) {
+      Buffer<double> y(linked.num_rows);
+      std::fill(y.begin(), y.end(), 0.0);
+      matrix.apply(x, y, 1);
+      sums.push_back(
+          rank_update(update, y, {}, jump, scale, bound, squares, score, target, nullptr).take().front());
+      const VectorSums& last = sums.back();
+      ++num_run_steps;
+      if (run.ends_after(static_cast<unsigned>(sums.size()),
+                         change_in(run.norm, last.change_l1, last.change_squares, last.change_max, bound)))
+        return sums;
+      update = run.rule.template update_after<S>(update, last.total, last.dangling, bound);
+    }
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -276,7 +292,7 @@ class LinkedBackend : public Backend<S> {
     if (update.restart_row != kNoVertex) restart[update.restart_row] = S{1};
     return rank_update({.link = update.link, .teleport = update.restart, .constant = update.constant},
                        product.begun(), product.row_places(), restart, scale, bound, squares, score, next,
-                       nullptr, nullptr);
+                       nullptr);
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     ++num_norms;
@@ -308,15 +324,15 @@ class LinkedBackend : public Backend<S> {
   }
   void synchronize() override { cpu_->synchronize(); }
 
-  bool ends_with_updates = true;             ///< products of tile-messages can, which are made from now on
-  EdgeOffset most_chained = ~EdgeOffset{0};  ///< elements of a matrix whose updates follow one another
-  bool takes_steps = true;                   ///< CSR does in one go, made from now on
-  int num_stepped = 0;                       ///< steps in one go
-  int num_ended = 0;                         ///< products
-  int num_chained = 0;                       ///< updates that follow one another
-  int num_further = 0;                       ///< updates with an origin
-  int num_norms = 0;                         ///< looks at a product for its norm
-  int num_normed = 0;                        ///< updates that divide by the norm themselves
+  bool ends_with_updates = true;        ///< products of tile-messages can, which are made from now on
+  bool takes_steps = true;              ///< CSR does in one go, made from now on
+  bool runs_rank_steps = true;          ///< the same
+  int num_stepped = 0;                  ///< steps in one go
+  int num_ended = 0;                    ///< products
+  int num_runs = 0, num_run_steps = 0;  ///< of ranks, and their steps
+  int num_further = 0;                  ///< updates with an origin
+  int num_norms = 0;                    ///< looks at a product for its norm
+  int num_normed = 0;                   ///< updates that divide by the norm themselves
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

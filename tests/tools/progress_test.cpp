@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "tools/session.hpp"
 
@@ -50,6 +52,35 @@ TEST(Progress, RecordsEachStepAndItsVectors) {
   EXPECT_TRUE(observer({.iteration = 2, .residual = 0.1, .vectors_left = 3}));
   EXPECT_EQ(times.seconds.size(), 2u);
   EXPECT_EQ(times.vector_steps, 7u);
+}
+
+TEST(Progress, DividesTheTimeOfStepsThatWereMadeTogether) {
+  GeneralOptions options;
+  options.no_progress = true;
+  Progress progress(options, true);
+  StepTimes times;
+  const IterationObserver observer = progress.iterating(1e-6, 10, times);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  for (int step = 1; step <= 3; ++step) observer({.iteration = step, .steps_together = 3});
+  observer({.iteration = 4});
+  ASSERT_EQ(times.seconds.size(), 4u);
+  EXPECT_GE(times.seconds[0], 0.01);
+  EXPECT_EQ(times.seconds[1], times.seconds[0]);
+  EXPECT_EQ(times.seconds[2], times.seconds[0]);
+  EXPECT_NE(times.seconds[3], times.seconds[0]);
+}
+
+TEST(Progress, TimesWhatFollowsStepsOfWhichNotAllWereTold) {
+  GeneralOptions options;
+  options.no_progress = true;
+  Progress progress(options, true);
+  StepTimes times;
+  const IterationObserver observer = progress.iterating(1e-6, 10, times);
+  for (int step = 1; step <= 2; ++step) observer({.iteration = step, .steps_together = 3});
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  observer({.iteration = 3});
+  ASSERT_EQ(times.seconds.size(), 3u);
+  EXPECT_GE(times.seconds[2], 0.03);
 }
 
 }  // namespace

@@ -1,0 +1,165 @@
+// Runs of steps of ranks without the host: a device's bits against products and updates of the CPU, one by
+// one. Skips, visibly, where no device answers.
+#include "tests/support/device_case.hpp"
+
+namespace tessera::test {
+namespace {
+
+enum class Scales { none, inputs, masses };
+
+struct RunShape {
+  bool squares = false, with_jump = false;
+  Scales scales = Scales::inputs;
+  std::uint64_t num_unconnected = 0;  ///< rows at the end that have no score
+  Norm norm = Norm::l1;
+};
+
+template <class S>
+class DeviceRankRuns : public DeviceBackend<S> {
+ protected:
+  /// Of a square matrix: a run, one that a tolerance ends, and one of fewer steps.
+  void expect_the_bits_of_the_cpu(const RandomMatrix& a, const RunShape& shape) {
+    SCOPED_TRACE(testing::Message() << a.num_rows << " rows, " << a.col_indices.size() << " elements"
+                                    << (a.values.empty() ? "" : ", weighted")
+                                    << (shape.squares ? ", squares" : "") << (shape.with_jump ? ", jump" : "")
+                                    << ", scales " << static_cast<int>(shape.scales));
+    this->expect_same([&](Backend<S>& backend) {
+      const auto matrix = pack(backend, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
+      EXPECT_EQ(matrix->prepare_to_run_rank_steps(), !backend.memory_is_host());
+      return runs(backend, *matrix, a, shape);
+    });
+  }
+
+ private:
+  /// Sums of long rows of them are below the bound.
+  static std::vector<S> small_values(std::size_t size, unsigned seed) {
+    std::vector<S> values = random_values<S>(size, seed);
+    for (S& value : values) value *= S(1e-7);
+    return values;
+  }
+  struct Vectors {
+    Buffer<S> jump, scale;
+    Buffer<VertexId> slots;
+  };
+  /// Without a backend that can, step by step.
+  std::vector<VectorSums> run(Backend<S>& backend, const Matrix<S>& matrix, const RandomMatrix& a,
+                              const RankRun& how, const Vectors& v, const RunShape& shape,
+                              const Buffer<S>& start, Buffer<S>& score) {
+    const RowScale<S> scale =
+        shape.scales == Scales::masses ? RowScale<S>::masses(v.scale) : RowScale<S>(v.scale);
+    const ExactScale bound(4.0);
+    if (!backend.memory_is_host())
+      return backend.run_rank_steps(matrix, how, start, v.jump, scale, bound, shape.squares, v.slots, score);
+    std::copy(start.begin(), start.end(), score.begin());
+    auto x = this->put(backend, std::vector<S>(a.num_cols, S{0}));
+    const InputTarget<S> target{&x, &v.slots, v.slots.size()};
+    backend.put_inputs(score, scale.of_inputs(), 1, target);
+    std::vector<VectorSums> sums;
+    for (RankUpdate update = how.first;;) {
+      auto y = this->put(backend, std::vector<double>(a.num_rows, 0.0));
+      matrix.apply(x, y, 1);
+      const VectorSums last =
+          backend.rank_update(update, y, {}, v.jump, scale, bound, shape.squares, score, target)
+              .take()
+              .front();
+      sums.push_back(last);
+      if (how.ends_after(static_cast<unsigned>(sums.size()),
+                         change_in(how.norm, last.change_l1, last.change_squares, last.change_max, bound)))
+        return sums;
+      update = how.rule.template update_after<S>(update, last.total, last.dangling, bound);
+    }
+  }
+  auto runs(Backend<S>& backend, const Matrix<S>& matrix, const RandomMatrix& a, const RunShape& shape) {
+    const std::uint64_t n = a.num_rows - shape.num_unconnected;
+    std::vector<S> scale = small_values(n, 2);
+    for (std::size_t i = 0; i < n; i += 3) scale[i] = 0;
+    std::vector<VertexId> places(a.num_cols);
+    std::iota(places.rbegin(), places.rend(), VertexId{0});
+    places.resize(n - n / 5);  // the last rows are nobody's inputs
+    const Vectors v{this->put(backend, shape.with_jump ? random_values<S>(n, 3) : std::vector<S>()),
+                    this->put(backend, shape.scales == Scales::none ? std::vector<S>() : scale),
+                    this->put(backend, places)};
+    RankRun how{.rule = {.dangling = shape.with_jump ? Dangling::rescale : Dangling::uniform,
+                         .jumps_anywhere = !shape.with_jump,
+                         .num_vertices = a.num_rows,
+                         .num_unconnected = shape.with_jump ? 0 : shape.num_unconnected},
+                .first = {}};
+    how.rule.damping = shape.scales == Scales::inputs ? 0.85 : 1e-7;
+    how.first = how.rule.update_after({.linked = 0.75, .dangling = 0.25});
+    how.most_steps = 7;
+    how.norm = shape.norm;
+    const auto start = this->put(backend, random_values<S>(n, 4));
+    auto first = this->put(backend, std::vector<S>(n, S{-5})),
+         second = this->put(backend, std::vector<S>(n, S{-5}));
+    std::vector<std::vector<VectorSums>> sums;
+    sums.push_back(run(backend, matrix, a, how, v, shape, start, first));
+    RankRun next = how;
+    next.most_steps = RankRun::kMostSteps;
+    const VectorSums& fourth = sums[0].at(3);
+    next.tolerance =
+        change_in(how.norm, fourth.change_l1, fourth.change_squares, fourth.change_max, ExactScale(4.0));
+    sums.push_back(run(backend, matrix, a, next, v, shape, start, second));
+    how.most_steps = 4;
+    sums.push_back(run(backend, matrix, a, how, v, shape, start, first));
+    std::vector<std::vector<decltype(limbs({}))>> all;
+    for (const auto& of_run : sums) {
+      all.emplace_back();
+      for (const VectorSums& of_step : of_run) all.back().push_back(limbs(of_step));
+    }
+    EXPECT_EQ(all[0].size(), 7u);
+    EXPECT_GT(all[1].size(), 1u);
+    EXPECT_LE(all[1].size(), 4u);
+    EXPECT_EQ(all[2].size(), 4u);
+    return std::tuple(all, this->get(backend, first), this->get(backend, second), this->get(backend, start));
+  }
+};
+TYPED_TEST_SUITE(DeviceRankRuns, Precisions);
+
+TYPED_TEST(DeviceRankRuns, HaveTheBitsOfTheCpu) {
+  for (const bool weighted : {false, true}) {
+    RandomMatrix a = random_matrix(7, 1500, 1300, 20, weighted);
+    a.num_cols = 1500;
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf})
+      for (const bool with_jump : {false, true})
+        this->expect_the_bits_of_the_cpu(
+            a, {norm == Norm::l2, with_jump, Scales::inputs, with_jump ? 0u : 200u, norm});
+    this->expect_the_bits_of_the_cpu(a, {.scales = Scales::none});
+    this->expect_the_bits_of_the_cpu(a, {.squares = true, .with_jump = true, .scales = Scales::masses});
+  }
+}
+
+/// Rows of no elements, of a thread, of one and of many chunks, and of several blocks, next to each other.
+TYPED_TEST(DeviceRankRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> lengths;
+  for (const std::uint64_t length :
+       {0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 255, 256, 257, 1024, 1025, 600, 4095, 4096, 4097, 17000})
+    lengths.insert(lengths.end(), {length, 1, 0, length});
+  lengths.resize(20000, 2);
+  RandomMatrix a = matrix_of_row_lengths(lengths, 20000);
+  this->expect_the_bits_of_the_cpu(a, {});
+  this->expect_the_bits_of_the_cpu(a, {.squares = true, .with_jump = true});
+  a.values = random_values<double>(a.col_indices.size(), 4);
+  this->expect_the_bits_of_the_cpu(a, {});
+  for (const std::uint64_t length : {1, 5000}) {
+    std::vector<std::uint64_t> one(std::max<std::uint64_t>(length, 1), 0);
+    one.front() = length;
+    this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(one, one.size()), {});
+  }
+}
+
+/// More rows than threads in every block, and as many as steps still run of.
+TYPED_TEST(DeviceRankRuns, OfManyRowsHaveTheBitsOfTheCpu) {
+  this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(std::vector<std::uint64_t>(90000, 3), 90000), {});
+}
+
+TYPED_TEST(DeviceRankRuns, AreOfSmallMatricesOnly) {
+  for (const std::uint64_t num_rows : {300000, 0}) {
+    const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 3), num_rows);
+    const auto matrix = pack(*this->device_, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
+    EXPECT_FALSE(matrix->prepare_to_run_rank_steps());
+    EXPECT_FALSE(matrix->prepare_to_run_rank_steps());
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

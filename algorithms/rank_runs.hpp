@@ -40,8 +40,6 @@ class RankRuns {
     --num_left_;
     return sums_[num_taken_++];
   }
-  /// Steps of the run that this one is of.
-  int steps_together() const { return static_cast<int>(sums_.size()); }
   /// The same, by itself: before() is where it began then.
   VectorSums only(const RankUpdate& update) {
     score();
@@ -49,6 +47,8 @@ class RankRuns {
     --num_left_;
     return sums_[num_taken_++];
   }
+  /// Steps of the run that the last of these is of.
+  int steps_together() const { return static_cast<int>(sums_.size()); }
   /// After the last of these steps.
   Buffer<S>& score() {
     if (num_taken_ < sums_.size()) {

@@ -145,10 +145,11 @@ class WarpSums {
     word_ += words[0] + __shfl_xor_sync(0xffffffffu, words[0], 1);
   }
 
-  /// Adds those of all warps of the block to `all`, in device memory; all threads call. of_warp: shared memory
-  /// that nothing else uses any more, kSumWords words a warp.
-  template <unsigned kThreads>
-  __device__ void add_block(Limb* of_warp, DeviceSums* all) {
+  /// Adds those of all warps of the block to device memory, and sends all if this block is the last; all
+  /// threads call. of_warp: shared memory that nothing else uses any more, kSumWords words a warp. use: of
+  /// send_if_last.
+  template <unsigned kThreads, class Use>
+  __device__ void reduce(Limb* of_warp, const SumsOutbox& box, const Use& use) {
     constexpr unsigned kWarp = 32, kWarps = kThreads / kWarp;
     const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, place = lane / 2;
     auto largest = static_cast<Limb>(__double_as_longlong(change_max_));
@@ -160,14 +161,8 @@ class WarpSums {
       Limb word = 0;
       for (unsigned w = 0; w < kWarps; ++w)
         word = combined(threadIdx.x, word, of_warp[threadIdx.x * kWarps + w]);
-      add_word(threadIdx.x, word, all);
+      add_word(threadIdx.x, word, box.sums);
     }
-  }
-
-  /// The same, and sends all if this block is the last. use: of send_if_last.
-  template <unsigned kThreads, class Use>
-  __device__ void reduce(Limb* of_warp, const SumsOutbox& box, const Use& use) {
-    add_block<kThreads>(of_warp, box.sums);
     send_if_last(box, threadIdx.x, kThreads, use);
   }
 

@@ -42,45 +42,45 @@ TEST(StepTimes, MedianAndTotal) {
   EXPECT_EQ(times.total(), 9);
 }
 
-TEST(Progress, RecordsEachStepAndItsVectors) {
-  GeneralOptions options;
-  options.no_progress = true;
-  Progress progress(options, true);
+/// Of an iteration that shows nothing.
+struct TimedSteps {
+  static GeneralOptions silent() {
+    GeneralOptions options;
+    options.no_progress = true;
+    return options;
+  }
   StepTimes times;
-  const IterationObserver observer = progress.iterating(1e-6, 10, times);
-  EXPECT_TRUE(observer({.iteration = 1, .residual = 0.5, .vectors_left = 4}));
-  EXPECT_TRUE(observer({.iteration = 2, .residual = 0.1, .vectors_left = 3}));
-  EXPECT_EQ(times.seconds.size(), 2u);
-  EXPECT_EQ(times.vector_steps, 7u);
+  Progress progress{silent(), true};
+  IterationObserver observer = progress.iterating(1e-6, 10, times);
+};
+
+TEST(Progress, RecordsEachStepAndItsVectors) {
+  TimedSteps steps;
+  EXPECT_TRUE(steps.observer({.iteration = 1, .residual = 0.5, .vectors_left = 4}));
+  EXPECT_TRUE(steps.observer({.iteration = 2, .residual = 0.1, .vectors_left = 3}));
+  EXPECT_EQ(steps.times.seconds.size(), 2u);
+  EXPECT_EQ(steps.times.vector_steps, 7u);
 }
 
 TEST(Progress, DividesTheTimeOfStepsThatWereMadeTogether) {
-  GeneralOptions options;
-  options.no_progress = true;
-  Progress progress(options, true);
-  StepTimes times;
-  const IterationObserver observer = progress.iterating(1e-6, 10, times);
+  TimedSteps steps;
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  for (int step = 1; step <= 3; ++step) observer({.iteration = step, .steps_together = 3});
-  observer({.iteration = 4});
-  ASSERT_EQ(times.seconds.size(), 4u);
-  EXPECT_GE(times.seconds[0], 0.01);
-  EXPECT_EQ(times.seconds[1], times.seconds[0]);
-  EXPECT_EQ(times.seconds[2], times.seconds[0]);
-  EXPECT_NE(times.seconds[3], times.seconds[0]);
+  for (int step = 1; step <= 3; ++step) steps.observer({.iteration = step, .steps_together = 3});
+  steps.observer({.iteration = 4});
+  ASSERT_EQ(steps.times.seconds.size(), 4u);
+  EXPECT_GE(steps.times.seconds[0], 0.01);
+  EXPECT_EQ(steps.times.seconds[1], steps.times.seconds[0]);
+  EXPECT_EQ(steps.times.seconds[2], steps.times.seconds[0]);
+  EXPECT_NE(steps.times.seconds[3], steps.times.seconds[0]);
 }
 
 TEST(Progress, TimesWhatFollowsStepsOfWhichNotAllWereTold) {
-  GeneralOptions options;
-  options.no_progress = true;
-  Progress progress(options, true);
-  StepTimes times;
-  const IterationObserver observer = progress.iterating(1e-6, 10, times);
-  for (int step = 1; step <= 2; ++step) observer({.iteration = step, .steps_together = 3});
+  TimedSteps steps;
+  for (int step = 1; step <= 2; ++step) steps.observer({.iteration = step, .steps_together = 3});
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  observer({.iteration = 3});
-  ASSERT_EQ(times.seconds.size(), 3u);
-  EXPECT_GE(times.seconds[2], 0.03);
+  steps.observer({.iteration = 3});
+  ASSERT_EQ(steps.times.seconds.size(), 3u);
+  EXPECT_GE(steps.times.seconds[2], 0.03);
 }
 
 }  // namespace

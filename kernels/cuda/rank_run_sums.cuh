@@ -47,28 +47,17 @@ struct RunPieces {
 
 /// The sum of a number of every lane, below 2^46.
 __device__ inline long long sum_of_warp(long long word) {
-#if __CUDA_ARCH__ >= 800
   constexpr unsigned kLow = 20;
   const unsigned low = static_cast<unsigned>(word) & ((1u << kLow) - 1);
   const int high = static_cast<int>(word >> kLow);
   return (static_cast<long long>(__reduce_add_sync(~0u, high)) << kLow) + __reduce_add_sync(~0u, low);
-#else
-  for (unsigned distance = 16; distance > 0; distance /= 2) word += __shfl_xor_sync(~0u, word, distance);
-  return word;
-#endif
 }
 /// The largest of a number of every lane, none below 0: so their bits order as they do.
 __device__ inline double largest_of_warp(double number) {
-#if __CUDA_ARCH__ >= 800
   const auto high = static_cast<unsigned>(__double2hiint(number)),
              low = static_cast<unsigned>(__double2loint(number)), largest = __reduce_max_sync(~0u, high);
   return __hiloint2double(static_cast<int>(largest),
                           static_cast<int>(__reduce_max_sync(~0u, high == largest ? low : 0)));
-#else
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    number = fmax(number, __shfl_xor_sync(~0u, number, distance));
-  return number;
-#endif
 }
 
 /// Where all blocks of a grid that runs at once come together, once a step. All threads of all blocks call.

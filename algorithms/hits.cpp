@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
-#include "algorithms/hits_norm.hpp"
 #include "algorithms/hits_pair_changes.hpp"
+#include "algorithms/hits_side.hpp"
 #include "algorithms/hits_uniqueness.hpp"
+#include "algorithms/pair_runs.hpp"
 #include "algorithms/vertex_values.hpp"
 
 namespace tessera {
@@ -32,105 +34,9 @@ void to_marks(std::span<T> values) {
   for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? 1 : 0;
 }
 
-/// A product, the scores that come of it, and what it reads.
-template <class S>
-struct Side {
-  Side(SpmvOperator<S>& product, Buffer<S> start, ScoreNorm normalize)
-      : op(&product), x(product.make_x()), y(product.make_y()), score(std::move(start)) {
-    if (normalize == ScoreNorm::sum) columns = column_sums(product, x, y);
-  }
-  /// The product's inputs are scores of `before`, whose columns are final now.
-  void follow(const Side& before) {
-    least_norm = before.columns.least_norm(before.op->num_rows());
-    joins = before.columns.are_known() && op->prepare_to_end_with_updates();
-  }
-
-  SpmvOperator<S>* op;
-  Buffer<S> x;
-  Buffer<double> y;
-  Buffer<S> score;
-  ColumnSums<S> columns;  ///< that the scores meet in the next product
-  bool joins = false;     ///< products may end in updates
-  double largest = 0;     ///< of the last product that was looked at
-  double norm = 0;        ///< of the product, as the update of its inputs has found it
-  double least_norm = std::numeric_limits<double>::infinity();  ///< that is found well enough
-  bool norm_is_known = false;  ///< no look is needed, as far as the product before tells
-  bool is_started = false;     ///< the product, whose inputs are where they are sent from
-
-  bool ends_in_update() const { return joins && norm_is_known; }
-  /// Once the norm and the inputs are there: whether it is that, or else the product is made for a look.
-  void look_if_small() {
-    if (!norm_is_known || norm >= least_norm) return;
-    if (ends_in_update()) op->start(x, y);
-    norm_is_known = false;
-  }
-  void start() {
-    op->send(x);
-    if (ends_in_update())
-      op->begin_for_update(x);
-    else
-      op->start(x, y);
-    is_started = true;
-  }
-};
-
-/// score = the product of `side`, scaled to `size`, which goes to the inputs of `next`. By its norm, which is
-/// known.
-template <class S>
-PendingSums update_by_known_norm(Side<S>& side, Side<S>& next, bool squares, double size, Buffer<S>& score) {
-  const double factor = size / side.norm;
-  const auto masses = RowScale<S>::masses(side.columns.sums);
-  const InputTarget<S> inputs = next.op->input_target(next.x);
-  if (side.ends_in_update())
-    return side.op->end_with_update({.link = factor}, masses, hits_scale(), squares, score, inputs);
-  return side.op->backend().rank_update({.link = factor}, side.y, side.op->row_places(), {}, masses,
-                                        hits_scale(), squares, score, inputs);
-}
-
-/// The same, by a look at the product. The norm of the next one is found here, too, but where the device goes
-/// on by itself.
-template <class S>
-PendingSums update_by_look(Side<S>& side, Side<S>& next, const HitsOptions& options, double size,
-                           Buffer<S>& score) {
-  Backend<S>& backend = side.op->backend();
-  const bool squares = options.stop.norm == Norm::l2;
-  const RowPlaces places = side.op->row_places();
-  const InputTarget<S> inputs = next.op->input_target(next.x);
-  if (!side.columns.are_known() && side.op->comm().size() == 1 && side.largest > 0) {
-    NormedUpdate update = backend.normed_update(step_after(options.normalize, side.largest), size, side.y,
-                                                places, hits_scale(), squares, score, inputs);
-    side.largest = update.norm.largest;
-    if (update.sums) return *std::move(update.sums);
-  }
-  const double factor = size * norm_factor(*side.op, side.y, options.normalize, side.largest);
-  return backend.rank_update({.link = factor}, side.y, places, {}, RowScale<S>::masses(side.columns.sums),
-                             hits_scale(), squares, score, inputs);
-}
-
-/// The scores `score` of `side`'s product, scaled to `size`; the product of `next` is started where that
-/// pays.
-template <class S>
-StepChange advance(Side<S>& side, Side<S>& next, const HitsOptions& options, double size, Buffer<S>& score) {
-  if (!side.is_started) side.start();
-  side.is_started = false;
-  side.op->wait_for_inputs();
-  side.look_if_small();
-  PendingSums pending = side.norm_is_known
-                            ? update_by_known_norm(side, next, options.stop.norm == Norm::l2, size, score)
-                            : update_by_look(side, next, options, size, score);
-  // From now on rows without links are 0.
-  score.truncate(std::min(score.size(), side.op->num_connected_rows()));
-  next.norm_is_known = next.norm >= next.least_norm;  // the next one's is still on its way
-  if (next.op->works_ahead()) next.start();           // in vain after the last step
-  VectorSums sums = pending.take().front();
-  reduce_over_ranks({&sums, 1}, side.op->comm());
-  next.norm = side.columns.unit * hits_scale().value(sums.dangling);
-  return change_of(options.stop.norm, sums, hits_scale());
-}
-
 /// The scores become `side`'s product of `inputs`, the largest 1 (all 0 stay).
 template <class S>
-void put_scaled_product(Side<S>& side, const Buffer<S>& inputs) {
+void put_scaled_product(HitsSide<S>& side, const Buffer<S>& inputs) {
   Backend<S>& backend = side.op->backend();
   side.op->replicate(inputs, nullptr, side.x);
   side.op->apply(side.x, side.y);
@@ -143,7 +49,7 @@ void put_scaled_product(Side<S>& side, const Buffer<S>& inputs) {
 
 /// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
 template <class S>
-std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
+std::vector<double> marked_rows(HitsSide<S>& side, const Buffer<S>& marks) {
   put_scaled_product(side, marks);
   std::vector<double> all = side.op->to_original(side.score);
   to_marks<double>(all);
@@ -151,7 +57,7 @@ std::vector<double> marked_rows(Side<S>& side, const Buffer<S>& marks) {
 }
 /// The same in local order, as inputs of the next product.
 template <class S>
-Buffer<S> marked_inputs(Side<S>& side, const Buffer<S>& marks) {
+Buffer<S> marked_inputs(HitsSide<S>& side, const Buffer<S>& marks) {
   put_scaled_product(side, marks);
   Backend<S>& backend = side.op->backend();
   Buffer<S> host(side.score.size());
@@ -175,16 +81,27 @@ class AlternatingHits {
     if (!hub_.columns.are_known()) authority_.columns = {};
     authority_.follow(hub_);
     hub_.follow(authority_);
+    if (authority_.may_run() && hub_.may_run())
+      runs_.emplace(to_authority, to_hub, PairState<S>{authority_.columns, authority_.score},
+                    PairState<S>{hub_.columns, hub_.score}, PairNorms{authority_.least_norm, hub_.least_norm},
+                    options.stop);
     to_hub.backend().put_inputs(hub_.score, nullptr, 1, to_authority.input_target(authority_.x));
   }
 
   static bool is_known(const StepChange&) { return true; }
   StepChange step() {
+    // Products are looked at until norms have been known for a step.
+    if (runs_ && authority_.norm_is_known)
+      if (const auto sums = runs_->next({authority_.norm, hub_.norm})) return take(*sums);
+    if (is_running_) put_inputs();
+    if (runs_) runs_->pass();
     const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
     return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
   }
+  int steps_together() const { return is_running_ ? runs_->steps_together() : 1; }
 
   void finish(HitsResult& result) {
+    if (is_running_) runs_->settle();
     authority_.op->wait_for_inputs();
     result.authority = authority_.op->to_original(authority_.score);
     result.hub = hub_.op->to_original(hub_.score);
@@ -204,6 +121,20 @@ class AlternatingHits {
     return to_hub.to_local(normalized(options.start_hubs, n, "start of the hubs"));
   }
 
+  /// A step of a run.
+  StepChange take(const std::pair<VectorSums, VectorSums>& sums) {
+    is_running_ = true;
+    hub_.norm = next_norm(authority_, sums.first);
+    authority_.norm = next_norm(hub_, sums.second);
+    return larger(change_of(options_.stop.norm, sums.first, hits_scale()),
+                  change_of(options_.stop.norm, sums.second, hits_scale()));
+  }
+  /// Of the product that the host makes behind a run.
+  void put_inputs() {
+    is_running_ = authority_.is_started = false;
+    hub_.op->backend().put_inputs(hub_.score, nullptr, 1, authority_.op->input_target(authority_.x));
+  }
+
   bool is_unique(const HitsResult& result) {
     const auto spread = [&](std::span<const double> marks) {
       return marked_rows(hub_, marked_inputs(authority_, hub_.op->to_local(marks)));
@@ -213,7 +144,9 @@ class AlternatingHits {
   }
 
   const HitsOptions& options_;
-  Side<S> authority_, hub_;
+  HitsSide<S> authority_, hub_;
+  std::optional<PairRuns<S>> runs_;
+  bool is_running_ = false;  // the last step was of a run
 };
 
 /// The block form: z = (a, h) of length 2n. z_k = M z_{k-1} splits into two interleaved sequences (a_k comes
@@ -242,6 +175,7 @@ class BlockHits {
     return larger(change, std::exchange(change_before_, change));
   }
 
+  static int steps_together() { return 1; }
   bool is_known(StepChange& change) {
     return changes_.is_known(change, [&] { return pair(); });
   }
@@ -304,7 +238,7 @@ class BlockHits {
 
   const HitsOptions& options_;
   PairChanges changes_;
-  Side<S> latest_;
+  HitsSide<S> latest_;
   Buffer<S> before_;
   StepChange change_before_{.magnitude = 0};
 };
@@ -326,7 +260,8 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
     if (!result.report.residual_history.empty()) change_before = change.l1;
     const bool is_known = options.stop.fixed_iterations > 0 || form.is_known(change);
     done = stop.done(change, result.report, {.may_converge = is_known && is_shrinking});
-    if (!all_go_on(options.observer, {result.report.iterations, result.report.residual, 1}, comm)) {
+    if (!all_go_on(options.observer,
+                   {result.report.iterations, result.report.residual, 1, form.steps_together()}, comm)) {
       result.report.interrupted = !done;
       done = true;
     }

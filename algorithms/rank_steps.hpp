@@ -82,7 +82,7 @@ class RankSteps {
         scale_(scale),
         jump_(jump) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
-    if (!joined_ && op.prepare_to_run_rank_steps()) {
+    if (!joined_ && op.prepare_to_run_steps()) {
       runs_.emplace(op, run_of(rule, limits), most_steps(limits.stop), bound, squares_, scale, jump,
                     std::move(score));
       return;

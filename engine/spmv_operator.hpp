@@ -125,15 +125,20 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, const InputTarget<S>& next) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
-  /// On one rank, where a device can, steps of ranks follow one another without the host
-  /// (Backend::run_rank_steps), and neither x nor y is needed.
-  bool prepare_to_run_rank_steps() const {
-    return comm_->size() == 1 && works_ahead() && matrix_->prepare_to_run_rank_steps();
+  /// On one rank, where a device can, steps of ranks, or of pairs if both operators can, follow one another
+  /// without the host (Backend::run_rank_steps, run_pair_steps), and neither x nor y is needed.
+  bool prepare_to_run_steps() const {
+    return comm_->size() == 1 && works_ahead() && matrix_->prepare_to_run_steps();
   }
   std::vector<VectorSums> run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
                                          const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                          Buffer<S>& score) {
     return backend_->run_rank_steps(*matrix_, run, start, jump, scale, bound, squares, input_slots_, score);
+  }
+  /// This operator's rows as a side of a pair whose other one is `other`.
+  PairSide<S> side_of_pair(const SpmvOperator& other, const Buffer<S>& masses, const Buffer<S>& start,
+                           Buffer<S>& score) const {
+    return {*matrix_, masses, other.input_slots_, start, score};
   }
   /// On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
   /// is needed: x is read, the next inputs go to next_x.

@@ -34,6 +34,11 @@ std::vector<VectorSums> Backend<S>::run_rank_steps(const Matrix<S>&, const RankR
   throw InternalError("this backend does not run ranks");
 }
 template <class S>
+std::vector<VectorSums> Backend<S>::run_pair_steps(const PairRun&, const PairSide<S> (&)[2],
+                                                   const ExactScale&, bool) {
+  throw InternalError("this backend does not run pairs");
+}
+template <class S>
 PendingSums Backend<S>::step_walks(const Matrix<S>&, const WalkUpdate<S>&, const Buffer<S>&, const Buffer<S>&,
                                    Buffer<S>&, const InputTarget<S>&, const Buffer<S>*) {
   throw InternalError("this backend does not step walks in one go");

@@ -25,6 +25,7 @@
 #include "kernels/message_bins.hpp"
 #include "kernels/messages_build_input.hpp"
 #include "kernels/norm_step.hpp"
+#include "kernels/pair_run.hpp"
 #include "kernels/rank_rule.hpp"
 #include "kernels/score_key.hpp"
 #include "kernels/tile_composite.hpp"
@@ -96,9 +97,9 @@ class Matrix {
   virtual void begin_for_update(const Buffer<S>&) const {
     throw InternalError("products of this matrix do not end in updates");
   }
-  /// Whether steps of ranks may follow one another without the host (Backend::run_rank_steps). Finds out and
-  /// prepares what that takes, once; no exchange may be under way.
-  virtual bool prepare_to_run_rank_steps() const { return false; }
+  /// Whether steps of ranks and pairs may follow one another without the host (Backend::run_rank_steps,
+  /// run_pair_steps). Finds out and prepares what that takes, once; no exchange may be under way.
+  virtual bool prepare_to_run_steps() const { return false; }
   /// Whether so many walks take a step in one go (Backend::step_walks).
   virtual bool steps_walks(unsigned /*num_vectors*/) const { return false; }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.
@@ -195,6 +196,16 @@ struct WalkUpdate {
   }
 };
 
+/// One of the two sides of a run of pairs (Backend::run_pair_steps).
+template <class S>
+struct PairSide {
+  const Matrix<S>& matrix;
+  const Buffer<S>& masses;        ///< of its rows (RowScale)
+  const Buffer<VertexId>& slots;  ///< those of the other side's x where its scores go
+  const Buffer<S>& start;
+  Buffer<S>& score;  ///< another vector
+};
+
 template <class S>
 class Backend {
  public:
@@ -261,6 +272,10 @@ class Backend {
                                                  const RowScale<S>& scale, const ExactScale& bound,
                                                  bool squares, const Buffer<VertexId>& slots,
                                                  Buffer<S>& score);
+  /// The same by two matrices in turn, each of which multiplies the scores of the other side: those of the
+  /// second are there at first. The sums of all half-steps that were made.
+  virtual std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
+                                                 const ExactScale& bound, bool squares);
   /// RWR: `walk` is overwritten; `next` as in rank_update. An origin gets what `walk` was before (buffers may
   /// be swapped).
   virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,

@@ -61,7 +61,7 @@ in_shards() {
 sanitize() {
   for tool in memcheck racecheck initcheck; do
     check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
-      --gtest_filter='DeviceBackend*:DeviceProducts*:DeviceEndingProducts*:DeviceRankRuns*:DeviceWalkSteps*:DeviceCsr*SeveralVectors*:-*OfLargeMatrices*' &
+      --gtest_filter='DeviceBackend*:DeviceProducts*:DeviceEndingProducts*:DeviceRankRuns*:DevicePairRuns*:DeviceWalkSteps*:DeviceCsr*SeveralVectors*:-*OfLargeMatrices*' &
     check "${tool}_loops" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
       --gtest_filter='DevicePageRank*:DeviceWalks*:-*ManyRows*' &
     TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \

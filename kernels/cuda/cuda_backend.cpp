@@ -17,6 +17,7 @@
 #include "kernels/cuda/nccl_exchange.hpp"
 #endif
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/cuda_step_runs.hpp"
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
 #include "kernels/cuda/device_memory.hpp"
@@ -153,24 +154,18 @@ class CudaBackend : public Backend<S> {
                                          const Buffer<S>& jump, const RowScale<S>& scale,
                                          const ExactScale& bound, bool squares, const Buffer<VertexId>& slots,
                                          Buffer<S>& score) override {
-    const auto* runs = dynamic_cast<const cuda::RunsRankSteps<S>*>(&matrix);
-    require(runs != nullptr, "a matrix whose ranks run");
-    require(start.size() == score.size() && start.data() != score.data(), "a run ends in another vector");
-    require(run.most_steps > 0 && run.most_steps <= RankRun::kMostSteps, "a run has some steps");
-    cuda::RankVectors<S> vectors = rank_vectors({}, jump, scale, score, {});
-    vectors.before = start.data();
-    vectors.slots = slots.data();
-    vectors.num_out = slots.size();
+    const cuda::RankVectors<S> vectors = cuda::run_vectors(start, jump, scale, slots, score);
     PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
-      cuda::DeviceRankRun<S> how;
-      how.vectors = vectors;
-      how.run = run;
-      how.bound = bound;
-      how.squares = squares;
-      how.box = box;
-      runs->run_rank_steps(how);
+      cuda::start_run(matrix, run, vectors, bound, squares, box);
     });
-    return made(run, bound, sums.take());
+    return cuda::made(run, bound, sums.take());
+  }
+  std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
+                                         const ExactScale& bound, bool squares) override {
+    PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
+      cuda::start_run(sides, run, bound, squares, box);
+    });
+    return cuda::made(run, bound, sums.take());
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -303,18 +298,6 @@ class CudaBackend : public Backend<S> {
     std::copy(target.others.begin(), target.others.end(), others.memory);
     others.count = static_cast<unsigned>(target.others.size());
     return others;
-  }
-  /// The steps that a run has made, by its own rule.
-  static std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound,
-                                      std::vector<VectorSums> sums) {
-    unsigned count = 0;
-    for (bool over = false; !over; ++count) {
-      const VectorSums& of_step = sums.at(count);
-      over = run.ends_after(count + 1, change_in(run.norm, of_step.change_l1, of_step.change_squares,
-                                                 of_step.change_max, bound));
-    }
-    sums.resize(count);
-    return sums;
   }
   static cuda::RankVectors<S> rank_vectors(const cuda::ProductView& y, const Buffer<S>& jump,
                                            const RowScale<S>& scale, Buffer<S>& score,

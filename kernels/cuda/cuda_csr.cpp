@@ -70,7 +70,7 @@ class DealtRows {
 };
 
 template <class S>
-class CudaCsr : public OnePartMatrix<S>, public RunsRankSteps<S>, public StepsWalks<S> {
+class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<S> {
  public:
   /// The matrix lies on the device, its offsets are also given as they are on the host.
   CudaCsr(CsrMatrix<S> matrix, std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors)
@@ -99,7 +99,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsRankSteps<S>, public StepsWa
     if (deal.chunks_done.size() < num_counts) deal.chunks_done = zeros(num_counts);
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
   }
-  bool prepare_to_run_rank_steps() const override {
+  bool prepare_to_run_steps() const override {
     if (may_run_rank_steps_) return *may_run_rank_steps_;
     may_run_rank_steps_ = false;
     const std::uint64_t size = device_.col_indices.size();
@@ -117,15 +117,13 @@ class CudaCsr : public OnePartMatrix<S>, public RunsRankSteps<S>, public StepsWa
     may_run_rank_steps_ = true;
     return true;
   }
-  void run_rank_steps(DeviceRankRun<S> run) const override {
-    require(prepare_to_run_rank_steps(), "a matrix whose ranks run");
-    require(run.vectors.num_rows <= device_.num_rows, "scores are more than the matrix has rows");
-    run.memory = run_memory_.data();
-    run.x = run_inputs_.data();
-    run.other_x = run.x + device_.num_slots;
-    const RankVectors<S>& v = run.vectors;
-    put_inputs(v.before, v.are_masses ? nullptr : v.scale, v.slots, v.num_out, 1, run.x);
-    cuda::run_rank_steps(device_.view(), run_rows_->view(), run);
+  RunMatrix<S> run_matrix() const override {
+    require(prepare_to_run_steps(), "a matrix whose steps run");
+    return {.a = device_.view(),
+            .deal = run_rows_->view(),
+            .memory = run_memory_.data(),
+            .x = run_inputs_.data(),
+            .other_x = run_inputs_.data() + device_.num_slots};
   }
   bool steps_walks(unsigned num_vectors) const override {
     return in_fours(num_vectors) ||

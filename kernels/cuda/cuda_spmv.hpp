@@ -1,4 +1,4 @@
-// y = A x on a device, for every matrix form, one vector or a block, runs of ranks and steps of walks. All
+// y = A x on a device, for every matrix form, one vector or a block, runs of steps and steps of walks. All
 // pointers are device memory, but for `host_tiles`: the tile list as the host sees it, which decides the
 // launches.
 //
@@ -7,6 +7,7 @@
 // matrix; but many f32 vectors are added up in the order of kernels/rows_in_fours.hpp.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/csr_view.hpp"
@@ -15,6 +16,7 @@
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/pair_run.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera::cuda {
@@ -138,11 +140,34 @@ struct RunMemory {
   unsigned turn = 0;  ///< which sums are next
   DeviceSums of_steps[RankRun::kMostSteps];
 };
-/// Steps of ranks one after another in one kernel, each A x and rank_update() of it.
+/// What a matrix that may run steps (Matrix::prepare_to_run_steps) gives for that.
 template <class S>
-struct DeviceRankRun {
+struct RunMatrix {
+  CsrView<S> a;  ///< as for spmv
+  CsrDeal deal;  ///< of deal_rank_run_rows, at least one block and at most most_run_blocks
+  RunMemory* memory = nullptr;
+  S *x = nullptr, *other_x = nullptr;  ///< num_cols each, 0 but for inputs
+};
+template <class S>
+class RunsSteps {
+ public:
+  virtual ~RunsSteps() = default;
+  virtual RunMatrix<S> run_matrix() const = 0;
+};
+/// The matrix of a run's steps, or of every second one.
+template <class S>
+struct RunSide {
+  CsrView<S> a;
+  CsrDeal deal;
   RankVectors<S> vectors;  ///< without y, factor, others and out
-  RankRun run;
+};
+/// Steps one after another in one kernel, each A x and rank_update() of it. Run: RankRun, by one matrix, or
+/// PairRun, by two in turn.
+template <class S, class Run>
+struct DeviceRun {
+  static constexpr unsigned kSides = std::is_same_v<Run, PairRun> ? 2 : 1;
+  RunSide<S> sides[kSides];
+  Run run;
   ExactScale bound = ExactScale(0);
   bool squares = false;
   RunMemory* memory = nullptr;
@@ -150,20 +175,11 @@ struct DeviceRankRun {
   S* other_x = nullptr;
   SumsOutbox box;  ///< for the sums of run.most_steps steps; 0 where there was none
 };
-/// A matrix that Backend::run_rank_steps goes by.
-template <class S>
-class RunsRankSteps {
- public:
-  virtual ~RunsRankSteps() = default;
-  /// Without memory, x and other_x.
-  virtual void run_rank_steps(DeviceRankRun<S> run) const = 0;
-};
 /// As many blocks as run at once: one a multiprocessor; 0 where blocks cannot meet.
 template <class S>
 unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors);
-/// a: as for spmv; deal: of deal_rank_run_rows, at least one block and at most most_run_blocks.
-template <class S>
-void run_rank_steps(const CsrView<S>& a, const CsrDeal& deal, const DeviceRankRun<S>& how);
+template <class S, class Run>
+void run_steps(const DeviceRun<S, Run>& how);
 
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are

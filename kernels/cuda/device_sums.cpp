@@ -9,6 +9,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/rank_rule.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -33,8 +34,8 @@ SumsMailbox::~SumsMailbox() {
 
 void SumsMailbox::make_room(std::size_t num_vectors) {
   if (capacity_ >= num_vectors) return;
-  num_vectors = std::max<std::size_t>(num_vectors, 64);
-  if (host_ != nullptr) TESSERA_CUDA_CALL(cudaDeviceSynchronize());  // a kernel may still be sending
+  num_vectors = std::max<std::size_t>(num_vectors, RankRun::kMostSteps);  // a longer run need not wait
+  if (host_ != nullptr) TESSERA_CUDA_CALL(cudaDeviceSynchronize());       // a kernel may still be sending
   capacity_ = 0;
   device_ = device_buffer<DeviceSums>(num_vectors + 1);
   TESSERA_CUDA_CALL(cudaMemset(device_.data(), 0, device_.size_bytes()));

@@ -31,8 +31,9 @@ class RankRunRows {
 
   /// Ends before a barrier.
   __device__ RankRunRows(const CsrView<S>& a, const CsrDeal& deal, const RankVectors<S>& v, Shared& shared)
-      : deal_(deal), block_(deal.blocks[blockIdx.x]), shared_(shared) {
-    const RowBlock next = deal.blocks[blockIdx.x + 1];
+      // A block more than the deal has none of its rows.
+      : deal_(deal), block_(deal.blocks[min(blockIdx.x, deal.num_blocks)]), shared_(shared) {
+    const RowBlock next = deal.blocks[min(blockIdx.x + 1, deal.num_blocks)];
     num_elements_ = static_cast<std::uint32_t>(next.first_element - block_.first_element);
     const VertexId all_rows = is_piece() ? 1 : next.first_row - block_.first_row,
                    end = static_cast<VertexId>(v.num_rows);

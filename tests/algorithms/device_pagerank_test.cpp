@@ -17,7 +17,7 @@ std::tuple<std::vector<double>, std::vector<double>, double, bool> ranked(const 
   const auto comm = make_single_rank();
   const auto backend = make_backend<S>(backend_name);
   auto op = SpmvOperator<S>::in_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
-  EXPECT_EQ(op.prepare_to_run_rank_steps(), runs && backend_name != "cpu");
+  EXPECT_EQ(op.prepare_to_run_steps(), runs && backend_name != "cpu");
   const PageRankResult result = pagerank(op, out_weights(graph, *comm), options);
   return {result.scores, result.report.residual_history, result.sum, result.report.interrupted};
 }

@@ -23,7 +23,7 @@ class StepByStep : public LinkedBackend<S> {
  public:
   StepByStep(Communicator& comm, TilingLimits limits) : LinkedBackend<S>(comm, limits) {
     this->takes_steps = false;
-    this->runs_rank_steps = false;
+    this->runs_steps = false;
   }
   bool is_asynchronous() const override { return false; }
 
@@ -35,7 +35,7 @@ struct Setting {
   KernelKind kernel;
   int ranks;
   unsigned num_vectors = 1;
-  bool ends_with_updates = true, runs_rank_steps = true, takes_steps = true;
+  bool ends_with_updates = true, runs_steps = true, takes_steps = true;
 };
 constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 1, 1, false},
@@ -43,7 +43,7 @@ constexpr Setting kSettings[] = {{KernelKind::tile_messages, 1},
                                  {KernelKind::tile_messages, 3, 1, false},
                                  {KernelKind::tile_composite, 3},
                                  {KernelKind::csr, 1},
-                                 {.kernel = KernelKind::csr, .ranks = 1, .runs_rank_steps = false},
+                                 {.kernel = KernelKind::csr, .ranks = 1, .runs_steps = false},
                                  {.kernel = KernelKind::csr, .ranks = 1, .takes_steps = false},
                                  {KernelKind::csr, 2},
                                  {KernelKind::csr, 3, 9}};
@@ -66,7 +66,7 @@ void expect_the_same(const Work& work, bool joins = true, const Graph& whole = s
       LinkedBackend<float> backend(comm, kSmallTiles);
       backend.ends_with_updates = ends;
       backend.takes_steps = steps;
-      backend.runs_rank_steps = runs;
+      backend.runs_steps = runs;
       if (comm.size() > 1) link_devices<float>(backend, comm);
       const Graph block = block_of(whole, comm);
       auto op =
@@ -86,9 +86,9 @@ std::tuple<Scores, Scores, double> ranked(const Graph& graph, SpmvOperator<float
   const PageRankResult result = pagerank(op, out_weights(graph, comm), options);
   EXPECT_GE(result.report.iterations, std::max(options.stop.fixed_iterations, 1));
   const auto& backend = dynamic_cast<LinkedBackend<float>&>(op.backend());
-  EXPECT_EQ(op.prepare_to_run_rank_steps(),
-            comm.size() == 1 && op.plan().kernel == KernelKind::csr && backend.runs_rank_steps);
-  EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_rank_steps());
+  EXPECT_EQ(op.prepare_to_run_steps(),
+            comm.size() == 1 && op.plan().kernel == KernelKind::csr && backend.runs_steps);
+  EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_steps());
   EXPECT_EQ(backend.num_run_steps, backend.num_runs > 0 ? result.report.iterations : 0);
   return {result.scores, result.report.residual_history, result.sum};
 }
@@ -173,7 +173,7 @@ TEST(WorkAhead, AnAcceleratedPageRankHasTheSameBits) {
               EXPECT_EQ(backend.num_further > 0, last_step > 6) << last_step;
             }
             // Runs are short where steps may go further, which makes what is left of one be in vain.
-            EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_rank_steps());
+            EXPECT_EQ(backend.num_runs > 0, op.prepare_to_run_steps());
             constexpr int kFewSteps = 8;  // the rest of a run, and its beginning once more
             const int num_plain = result.report.iterations - backend.num_further;
             EXPECT_LE(backend.num_run_steps, num_plain + 2 * kFewSteps);

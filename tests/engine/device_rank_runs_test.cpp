@@ -25,7 +25,7 @@ class DeviceRankRuns : public DeviceBackend<S> {
                                     << ", scales " << static_cast<int>(shape.scales));
     this->expect_same([&](Backend<S>& backend) {
       const auto matrix = pack(backend, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
-      EXPECT_EQ(matrix->prepare_to_run_rank_steps(), !backend.memory_is_host());
+      EXPECT_EQ(matrix->prepare_to_run_steps(), !backend.memory_is_host());
       return runs(backend, *matrix, a, shape);
     });
   }
@@ -156,8 +156,8 @@ TYPED_TEST(DeviceRankRuns, AreOfSmallMatricesOnly) {
   for (const std::uint64_t num_rows : {300000, 0}) {
     const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 3), num_rows);
     const auto matrix = pack(*this->device_, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
-    EXPECT_FALSE(matrix->prepare_to_run_rank_steps());
-    EXPECT_FALSE(matrix->prepare_to_run_rank_steps());
+    EXPECT_FALSE(matrix->prepare_to_run_steps());
+    EXPECT_FALSE(matrix->prepare_to_run_steps());
   }
 }
 

@@ -135,7 +135,7 @@ class LinkedMatrix : public Matrix<S> {
   unsigned block_width(unsigned num_vectors) const override {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }
-  bool prepare_to_run_rank_steps() const override { return runs_rank_steps; }
+  bool prepare_to_run_steps() const override { return runs_steps; }
   bool steps_walks(unsigned num_vectors) const override { return takes_steps && num_vectors > 1; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
@@ -147,7 +147,7 @@ class LinkedMatrix : public Matrix<S> {
 
   bool ends_with_updates = true;
   bool takes_steps = false;  ///< in one go
-  bool runs_rank_steps = false;
+  bool runs_steps = false;
   std::uint64_t num_rows = 0, num_slots = 0;
 
  private:
@@ -206,7 +206,7 @@ class LinkedBackend : public Backend<S> {
     const std::uint64_t num_rows = m.num_rows, num_slots = m.num_slots;
     auto matrix = with_latest(cpu_->make_matrix(std::move(m)));
     matrix->takes_steps = takes_steps;
-    matrix->runs_rank_steps = runs_rank_steps;
+    matrix->runs_steps = runs_steps;
     matrix->num_rows = num_rows;
     matrix->num_slots = num_slots;
     return matrix;
@@ -251,6 +251,43 @@ class LinkedBackend : public Backend<S> {
         return sums;
       update = run.rule.template update_after<S>(update, last.total, last.dangling, bound);
     }
+  }
+  std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
+                                         const ExactScale& bound, bool squares) override {
+    EXPECT_LE(run.most_steps, PairRun::kMostSteps);
+    EXPECT_GE(run.first_norm, run.norms[0].least);
+    ++num_runs;
+    Buffer<S> x[2];
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_NE(sides[i].start.data(), sides[i].score.data());
+      std::copy(sides[i].start.begin(), sides[i].start.end(), sides[i].score.begin());
+      x[i] = Buffer<S>(dynamic_cast<const LinkedMatrix<S>&>(sides[i].matrix).num_slots);
+      clear_bytes(x[i].data(), x[i].size_bytes());
+    }
+    const auto target = [&](int i) {
+      return InputTarget<S>{&x[1 - i], &sides[i].slots, sides[i].slots.size()};
+    };
+    put_inputs(sides[1].score, nullptr, 1, target(1));
+    std::vector<VectorSums> sums;
+    double change = 0, norm = run.first_norm;
+    for (bool over = false; !over;) {
+      const int i = static_cast<int>(sums.size() % 2);
+      Buffer<double> y(dynamic_cast<const LinkedMatrix<S>&>(sides[i].matrix).num_rows);
+      std::fill(y.begin(), y.end(), 0.0);
+      sides[i].matrix.apply(x[i], y, 1);
+      sums.push_back(rank_update(PairRun::update_by(norm), y, {}, {}, RowScale<S>::masses(sides[i].masses),
+                                 bound, squares, sides[i].score, target(i), nullptr)
+                         .take()
+                         .front());
+      ++num_run_steps;
+      const VectorSums& last = sums.back();
+      const auto count = static_cast<unsigned>(sums.size());
+      const double before = std::exchange(
+          change, change_in(run.norm, last.change_l1, last.change_squares, last.change_max, bound));
+      norm = run.norm_after(count, last.dangling, bound);
+      over = run.ends_after(count, change, before, norm) || static_cast<int>(count) >= most_half_steps;
+    }
+    return sums;
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -324,15 +361,16 @@ class LinkedBackend : public Backend<S> {
   }
   void synchronize() override { cpu_->synchronize(); }
 
-  bool ends_with_updates = true;        ///< products of tile-messages can, which are made from now on
-  bool takes_steps = true;              ///< CSR does in one go, made from now on
-  bool runs_rank_steps = true;          ///< the same
-  int num_stepped = 0;                  ///< steps in one go
-  int num_ended = 0;                    ///< products
-  int num_runs = 0, num_run_steps = 0;  ///< of ranks, and their steps
-  int num_further = 0;                  ///< updates with an origin
-  int num_norms = 0;                    ///< looks at a product for its norm
-  int num_normed = 0;                   ///< updates that divide by the norm themselves
+  bool ends_with_updates = true;              ///< products of tile-messages can, which are made from now on
+  bool takes_steps = true;                    ///< CSR does in one go, made from now on
+  bool runs_steps = true;                     ///< the same
+  int most_half_steps = PairRun::kMostSteps;  ///< of a run of pairs, as if a norm were small behind it
+  int num_stepped = 0;                        ///< steps in one go
+  int num_ended = 0;                          ///< products
+  int num_runs = 0, num_run_steps = 0;        ///< of ranks or pairs, and their steps or half-steps
+  int num_further = 0;                        ///< updates with an origin
+  int num_norms = 0;                          ///< looks at a product for its norm
+  int num_normed = 0;                         ///< updates that divide by the norm themselves
 
  protected:
   /// Whether products of tile-messages lie in the order of their slices.

@@ -1,0 +1,116 @@
+// Steps of HITS that a device goes through without the host (Backend::run_pair_steps), as the host looks at
+// them: one by one.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/hits_norm.hpp"
+#include "engine/spmv_operator.hpp"
+#include "kernels/pair_run.hpp"
+
+namespace tessera {
+
+/// One side's rows between two half-steps.
+template <class S>
+struct PairState {
+  const ColumnSums<S>& columns;
+  Buffer<S>& score;
+};
+
+/// Norms of the next products of both sides: of the second one as its scores of the step before tell.
+struct PairNorms {
+  double first = 0, second = 0;
+};
+
+/// A run ends where the host would stop, so far as a device knows, or where a norm is too small to be known;
+/// where the host stops sooner it is made again up to there. The first run is one step (see RankRuns).
+template <class S>
+class PairRuns {
+ public:
+  using Sums = std::pair<VectorSums, VectorSums>;
+
+  /// least: norms that are known well enough (PairRun). num_steps: of all, at most. Operators and states must
+  /// outlive it.
+  PairRuns(SpmvOperator<S>& first, SpmvOperator<S>& second, const PairState<S>& of_first,
+           const PairState<S>& of_second, const PairNorms& least, const StopRule& stop)
+      : ops_{&first, &second}, states_{of_first, of_second}, num_left_(most_steps(stop)) {
+    run_.norms[0] = {of_first.columns.unit, least.first};
+    run_.norms[1] = {of_second.columns.unit, least.second};
+    run_.norm = stop.norm;
+    if (stop.fixed_iterations == 0) run_.tolerance = stop.tolerance;
+  }
+
+  /// Sums of the next step's halves, from these norms; none where the host has to make it: then the scores
+  /// are those of the last step.
+  std::optional<Sums> next(const PairNorms& norms) {
+    if (num_taken_ == num_made_) {
+      settle();
+      start(norms);
+    }
+    if (num_taken_ == num_made_) return std::nullopt;
+    --num_left_;
+    ++num_taken_;
+    return Sums{sums_[2 * num_taken_ - 2], sums_[2 * num_taken_ - 1]};
+  }
+  /// The host makes a step by itself.
+  void pass() { --num_left_; }
+  /// Steps of the run that the last of these is of.
+  int steps_together() const { return num_made_; }
+  /// Scores become those of the last step.
+  void settle() {
+    if (2 * static_cast<std::size_t>(num_taken_) == sums_.size()) return;
+    swap_scores();
+    sums_.clear();
+    if (num_taken_ > 0) go(num_taken_, kNever);
+    num_made_ = num_taken_;
+  }
+
+ private:
+  static constexpr double kNever = -1;
+
+  static int most_steps(const StopRule& stop) {
+    return stop.fixed_iterations > 0 ? stop.fixed_iterations : stop.max_iterations;
+  }
+  void start(const PairNorms& norms) {
+    num_taken_ = num_made_ = 0;
+    sums_.clear();
+    if (norms.first < run_.norms[0].least || norms.second < run_.norms[1].least) return;
+    constexpr int kMostSteps = PairRun::kMostSteps / 2;
+    run_.first_norm = norms.first;
+    go(std::clamp(num_left_, 1, has_run_ ? kMostSteps : 1), run_.tolerance);
+    has_run_ = true;
+    num_made_ = static_cast<int>(sums_.size() / 2);
+    if (num_made_ == 0) settle();
+  }
+  void swap_scores() {
+    for (int side = 0; side < 2; ++side) std::swap(before_[side], states_[side].score);
+  }
+  /// From the scores as they are.
+  void go(int num_steps, double tolerance) {
+    for (int side = 0; side < 2; ++side)
+      if (const std::size_t size = states_[side].score.size(); before_[side].size() != size)
+        before_[side] = ops_[side]->backend().template allocate<S>(size);
+    swap_scores();
+    PairRun run = run_;
+    run.most_steps = 2 * static_cast<unsigned>(num_steps);
+    run.tolerance = tolerance;
+    const auto side = [&](int which) {
+      return ops_[which]->side_of_pair(*ops_[1 - which], states_[which].columns.sums, before_[which],
+                                       states_[which].score);
+    };
+    sums_ = ops_[0]->backend().run_pair_steps(run, {side(0), side(1)}, hits_scale(), run.norm == Norm::l2);
+  }
+
+  SpmvOperator<S>* ops_[2];
+  PairState<S> states_[2];
+  PairRun run_;
+  int num_left_;
+  bool has_run_ = false;
+  Buffer<S> before_[2];           // where the last run began
+  std::vector<VectorSums> sums_;  // of its half-steps
+  int num_made_ = 0, num_taken_ = 0;
+};
+
+}  // namespace tessera

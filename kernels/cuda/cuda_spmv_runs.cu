@@ -1,0 +1,196 @@
+// Steps of PageRank or HITS one after another in one kernel, of small graphs in CSR: every block of threads
+// keeps its rows, and all blocks meet once a step, with its sums. The bits are those of the product and the
+// update by itself (rank_kernel in cuda_vector_ops.cuh).
+#include <algorithm>
+#include <array>
+
+#include "kernels/cuda/cuda_check.hpp"
+#include "kernels/cuda/rank_run_rows.cuh"
+#include "kernels/cuda/shared_memory_limit.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr unsigned kWarp = 32;
+
+/// What all threads of a block do next; they find it behind their next barrier.
+struct NextStep {
+  RankUpdate update;
+  double change;  ///< of the last step, of pairs
+  bool is_none;
+};
+
+template <bool kWeighted, bool kSquares, class S, unsigned kSides>
+struct RunShared {
+  typename RankRunRows<kWeighted, S>::Shared rows[kSides];
+  typename RunMeetings<kSquares>::Shared meetings;
+  NextStep next;
+};
+
+__device__ RankUpdate first_update(const RankRun& run) { return run.first; }
+__device__ RankUpdate first_update(const PairRun& run) { return PairRun::update_by(run.first_norm); }
+
+template <class S>
+__device__ RankUpdate update_after(const RankRun& run, unsigned, const RankUpdate& update,
+                                   const DeviceSums& sums, const ExactScale& bound) {
+  return run.rule.update_after<S>(update, folded(sums.total), folded(sums.dangling), bound);
+}
+template <class S>
+__device__ RankUpdate update_after(const PairRun& run, unsigned num_steps, const RankUpdate&,
+                                   const DeviceSums& sums, const ExactScale& bound) {
+  return PairRun::update_by(run.norm_after(num_steps, folded(sums.dangling), bound));
+}
+
+/// last_change: of the step before, and becomes that of this one, where the run asks for it.
+__device__ bool ends_after(const RankRun& run, unsigned num_steps, double change, double&, const DeviceSums&,
+                           const ExactScale&) {
+  return run.ends_after(num_steps, change);
+}
+__device__ bool ends_after(const PairRun& run, unsigned num_steps, double change, double& last_change,
+                           const DeviceSums& sums, const ExactScale& bound) {
+  const double before = last_change;
+  last_change = change;
+  return run.ends_after(num_steps, change, before, run.norm_after(num_steps, folded(sums.dangling), bound));
+}
+
+/// Behind the meeting after step `num_steps`: what is next, whether anything is, and what is kept, each by
+/// another warp.
+template <bool kSquares, class S, class Run>
+__device__ void decide(const Run& run, unsigned num_steps, const ExactScale& bound,
+                       const RunMeetings<kSquares>& meetings, DeviceSums* of_steps, NextStep& next) {
+  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  const DeviceSums& sums = meetings.met();
+  if (warp == 0 && lane == 0) next.update = update_after<S>(run, num_steps, next.update, sums, bound);
+  if (warp == 1 && lane == 0) {
+    const double largest = run.norm == Norm::linf ? meetings.largest_change() : 0;
+    const double change =
+        change_in(run.norm, folded(sums.change_l1), folded(sums.change_squares), largest, bound);
+    next.is_none = ends_after(run, num_steps, change, next.change, sums, bound);
+  }
+  if (warp != 2 || blockIdx.x != 0) return;
+  if (lane == 0) {
+    of_steps[num_steps - 1] = sums;
+    of_steps[num_steps - 1].change_max = static_cast<Limb>(__double_as_longlong(meetings.largest_change()));
+  }
+  if (lane < kRunWords) meetings.clear_past(lane);
+}
+
+/// A step of one side's rows, from x to next_x; false where there is none any more.
+template <bool kWeighted, bool kSquares, class S, class Run>
+__device__ bool step(const DeviceRun<S, Run>& how, const RankVectors<S>& v, RankRunRows<kWeighted, S>& rows,
+                     RunMeetings<kSquares>& meetings, unsigned num_steps, const S* x, S* next_x,
+                     NextStep& next) {
+  rows.read(x);
+  if (num_steps > 0) decide<kSquares, S>(how.run, num_steps, how.bound, meetings, how.memory->of_steps, next);
+  rows.stage();
+  __syncthreads();
+  if (next.is_none) return false;
+  const bool ends_rows = rows.add();
+  __syncthreads();
+  RunPieces<kSquares> pieces;
+  if (ends_rows)
+    rows.template update<kSquares>(next.update, v, how.bound, num_steps < how.kSides, next_x, pieces);
+  meetings.meet(pieces, ends_rows ? rows.num_row_threads() : 0);
+  return true;
+}
+
+/// Steps until there is none any more; gives their number.
+template <bool kWeighted, bool kSquares, class S>
+__device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<kWeighted, kSquares, S, 1>& shared,
+                       RunMeetings<kSquares>& meetings) {
+  const RunSide<S>& side = how.sides[0];
+  RankRunRows<kWeighted, S> rows(side.a, side.deal, side.vectors, shared.rows[0]);
+  unsigned num_steps = 0;
+  S *x = how.x, *next_x = how.other_x;
+  for (; step(how, side.vectors, rows, meetings, num_steps, x, next_x, shared.next); ++num_steps) {
+    S* const read = x;
+    x = next_x, next_x = read;
+  }
+  rows.leave(side.vectors);
+  return num_steps;
+}
+template <bool kWeighted, bool kSquares, class S>
+__device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<kWeighted, kSquares, S, 2>& shared,
+                       RunMeetings<kSquares>& meetings) {
+  const RunSide<S>&first = how.sides[0], &second = how.sides[1];
+  RankRunRows<kWeighted, S> firsts(first.a, first.deal, first.vectors, shared.rows[0]),
+      seconds(second.a, second.deal, second.vectors, shared.rows[1]);
+  unsigned num_steps = 0;
+  while (step(how, first.vectors, firsts, meetings, num_steps, how.x, how.other_x, shared.next)) {
+    ++num_steps;
+    if (!step(how, second.vectors, seconds, meetings, num_steps, how.other_x, how.x, shared.next)) break;
+    ++num_steps;
+  }
+  firsts.leave(first.vectors);
+  seconds.leave(second.vectors);
+  return num_steps;
+}
+
+template <bool kWeighted, bool kSquares, class S, class Run>
+__global__ void __launch_bounds__(kRankRunThreads, 1)
+    run_kernel(const __grid_constant__ DeviceRun<S, Run> how) {
+  extern __shared__ double raw[];
+  auto& shared = *reinterpret_cast<RunShared<kWeighted, kSquares, S, DeviceRun<S, Run>::kSides>*>(raw);
+  RunMeetings<kSquares> meetings(how.memory, shared.meetings);
+  if (threadIdx.x == 0) shared.next = {first_update(how.run), 0, false};
+  const unsigned num_steps = go(how, shared, meetings);
+  if (blockIdx.x != 0) return;
+  if (threadIdx.x == 0) meetings.end();
+  const auto* words = reinterpret_cast<const Limb*>(how.memory->of_steps);
+  for (unsigned i = threadIdx.x; i < kSumWords * how.box.num_vectors; i += kRankRunThreads)
+    send_word(i < kSumWords * num_steps ? words[i] : 0, how.box.number, how.box.host + kHalves * i);
+}
+
+template <class S, class Run>
+struct RunKernel {
+  void (*kernel)(DeviceRun<S, Run>);
+  void (*allow_shared)(std::size_t);
+  std::size_t shared_bytes;
+
+  template <bool kWeighted, bool kSquares>
+  static RunKernel of() {
+    return {run_kernel<kWeighted, kSquares, S, Run>,
+            allow_shared_bytes<run_kernel<kWeighted, kSquares, S, Run>>,
+            sizeof(RunShared<kWeighted, kSquares, S, DeviceRun<S, Run>::kSides>)};
+  }
+  static RunKernel of(bool weighted, bool squares) {
+    if (weighted) return squares ? of<true, true>() : of<true, false>();
+    return squares ? of<false, true>() : of<false, false>();
+  }
+};
+
+}  // namespace
+
+template <class S>
+unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors) {
+  int device = 0, meets = 0, most_shared = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  // Asked for blocks that run at once, the runtime would load the kernels.
+  const std::size_t shared_bytes = RunKernel<S, PairRun>::of(weighted, true).shared_bytes;
+  if (meets == 0 || shared_bytes > static_cast<std::size_t>(most_shared)) return 0;
+  return std::min(num_multiprocessors, kMostRunBlocks);
+}
+
+template <class S, class Run>
+void run_steps(const DeviceRun<S, Run>& how) {
+  unsigned num_blocks = 0;
+  for (const RunSide<S>& side : how.sides) num_blocks = std::max(num_blocks, side.deal.num_blocks);
+  const auto run = RunKernel<S, Run>::of(how.sides[0].a.values != nullptr, how.squares);
+  run.allow_shared(run.shared_bytes);
+  std::array<const void*, 1> arguments{&how};
+  TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(run.kernel), num_blocks,
+                                                kRankRunThreads, const_cast<void**>(arguments.data()),
+                                                run.shared_bytes, nullptr));
+}
+
+#define TESSERA_INSTANTIATE(S)                           \
+  template unsigned most_run_blocks<S>(bool, unsigned);  \
+  template void run_steps(const DeviceRun<S, RankRun>&); \
+  template void run_steps(const DeviceRun<S, PairRun>&);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::cuda

@@ -1,0 +1,115 @@
+#include "kernels/cuda/cuda_step_runs.hpp"
+
+#include <utility>
+
+#include "kernels/base/error.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+template <class S>
+RunMatrix<S> rows_of(const Matrix<S>& matrix, std::uint64_t num_scores) {
+  const auto* runs = dynamic_cast<const RunsSteps<S>*>(&matrix);
+  require(runs != nullptr, "a matrix whose steps run");
+  const RunMatrix<S> rows = runs->run_matrix();
+  require(num_scores <= rows.a.num_rows, "scores are more than the matrix has rows");
+  return rows;
+}
+
+template <class S, class Run>
+DeviceRun<S, Run> device_run(const Run& run, const ExactScale& bound, bool squares, const SumsOutbox& box) {
+  require(run.most_steps > 0 && run.most_steps <= Run::kMostSteps, "a run has some steps");
+  DeviceRun<S, Run> how;
+  how.run = run;
+  how.bound = bound;
+  how.squares = squares;
+  how.box = box;
+  return how;
+}
+
+template <class S>
+void put_start(const RankVectors<S>& v, S* x) {
+  put_inputs(v.before, v.are_masses ? nullptr : v.scale, v.slots, v.num_out, 1, x);
+}
+
+double change_of(Norm norm, const VectorSums& sums, const ExactScale& bound) {
+  return change_in(norm, sums.change_l1, sums.change_squares, sums.change_max, bound);
+}
+
+}  // namespace
+
+template <class S>
+void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>& vectors,
+               const ExactScale& bound, bool squares, const SumsOutbox& box) {
+  DeviceRun<S, RankRun> how = device_run<S>(run, bound, squares, box);
+  const RunMatrix<S> rows = rows_of(matrix, vectors.num_rows);
+  how.sides[0] = {rows.a, rows.deal, vectors};
+  how.memory = rows.memory;
+  how.x = rows.x;
+  how.other_x = rows.other_x;
+  put_start(vectors, how.x);
+  run_steps(how);
+}
+
+template <class S>
+void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactScale& bound, bool squares,
+               const SumsOutbox& box) {
+  DeviceRun<S, PairRun> how = device_run<S>(run, bound, squares, box);
+  for (unsigned side = 0; side < 2; ++side) {
+    const PairSide<S>& from = sides[side];
+    const RunMatrix<S> rows = rows_of(from.matrix, from.start.size());
+    how.sides[side] = {
+        rows.a, rows.deal,
+        run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score)};
+    (side == 0 ? how.x : how.other_x) = rows.x;
+    how.memory = rows.memory;
+  }
+  put_start(how.sides[1].vectors, how.x);
+  run_steps(how);
+}
+
+template <class S>
+RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,
+                           const Buffer<VertexId>& slots, Buffer<S>& score) {
+  require(start.size() == score.size() && start.data() != score.data(), "a run ends in another vector");
+  return {.y = {},
+          .jump = jump.empty() ? nullptr : jump.data(),
+          .scale = scale.numbers(),
+          .are_masses = scale.are_masses(),
+          .before = start.data(),
+          .score = score.data(),
+          .num_rows = score.size(),
+          .slots = slots.data(),
+          .num_out = slots.size()};
+}
+
+std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums) {
+  unsigned count = 1;
+  while (!run.ends_after(count, change_of(run.norm, sums.at(count - 1), bound))) ++count;
+  sums.resize(count);
+  return sums;
+}
+
+std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::vector<VectorSums> sums) {
+  unsigned count = 0;
+  double before = 0, change = 0;
+  do {
+    const VectorSums& last = sums.at(count++);
+    before = std::exchange(change, change_of(run.norm, last, bound));
+  } while (!run.ends_after(count, change, before, run.norm_after(count, sums[count - 1].dangling, bound)));
+  sums.resize(count);
+  return sums;
+}
+
+#define TESSERA_INSTANTIATE(S)                                                                              \
+  template void start_run(const Matrix<S>&, const RankRun&, const RankVectors<S>&, const ExactScale&, bool, \
+                          const SumsOutbox&);                                                               \
+  template void start_run(const PairSide<S>(&)[2], const PairRun&, const ExactScale&, bool,                 \
+                          const SumsOutbox&);                                                               \
+  template RankVectors<S> run_vectors(const Buffer<S>&, const Buffer<S>&, const RowScale<S>&,               \
+                                      const Buffer<VertexId>&, Buffer<S>&);
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::cuda

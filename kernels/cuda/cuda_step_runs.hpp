@@ -1,0 +1,28 @@
+// Runs of steps (Backend::run_rank_steps, run_pair_steps) on a device, as the host starts them and finds how
+// long they were. Host code.
+#pragma once
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/cuda/cuda_spmv.hpp"
+
+namespace tessera::cuda {
+
+/// `vectors`: of run_vectors(). Throws InternalError for a matrix whose steps do not run.
+template <class S>
+void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>& vectors,
+               const ExactScale& bound, bool squares, const SumsOutbox& box);
+template <class S>
+void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactScale& bound, bool squares,
+               const SumsOutbox& box);
+
+/// From `start` to `score`, another vector of its size; inputs go to `slots`.
+template <class S>
+RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,
+                           const Buffer<VertexId>& slots, Buffer<S>& score);
+
+/// The steps that a run has made, by its own rule: `sums` are of as many as it may have at most.
+std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums);
+std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::vector<VectorSums> sums);
+
+}  // namespace tessera::cuda

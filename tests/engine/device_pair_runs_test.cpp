@@ -1,0 +1,180 @@
+// Runs of half-steps of HITS without the host: a device's bits against products and updates of the CPU, one
+// by one. Skips, visibly, where no device answers.
+#include <array>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "tests/support/device_case.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Two matrices and their vectors; the first rows of one are the inputs of the other.
+template <class S>
+class DevicePairRuns : public DeviceBackend<S> {
+ protected:
+  /// least: of the norms of both sides' products.
+  void expect_the_bits_of_the_cpu(const RandomMatrix& a, const RandomMatrix& b, Norm norm,
+                                  std::array<double, 2> least = {0, 0}) {
+    SCOPED_TRACE(testing::Message() << a.num_rows << " and " << b.num_rows << " rows, "
+                                    << a.col_indices.size() << " and " << b.col_indices.size() << " elements"
+                                    << (a.values.empty() ? "" : ", weighted") << ", norm "
+                                    << static_cast<int>(norm));
+    this->expect_same([&](Backend<S>& backend) {
+      const auto first = pack(backend, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0),
+                 second = pack(backend, b, KernelKind::csr, original_column_order(b.num_cols), {}, 0);
+      EXPECT_EQ(first->prepare_to_run_steps(), !backend.memory_is_host());
+      EXPECT_EQ(second->prepare_to_run_steps(), !backend.memory_is_host());
+      PairRun run{.norms = {{2 * largest_column_sum(b), least[0]}, {2 * largest_column_sum(a), least[1]}},
+                  .first_norm = 1e5,
+                  .most_steps = 7};
+      run.norm = norm;
+      std::vector<Made> all{made(backend, {*first, *second}, {&a, &b}, run)};
+      run.most_steps = PairRun::kMostSteps;
+      run.tolerance = all[0].sizes.empty() ? 0 : all[0].sizes.back();
+      all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
+      run.most_steps = 1;
+      all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
+      EXPECT_EQ(all[2].sums.size(), 1u);
+      num_made_ = all[0].sums.size();
+      return all;
+    });
+  }
+  std::size_t num_made_ = 0;  ///< half-steps of seven
+
+ private:
+  /// What a run of pairs gives.
+  struct Made {
+    std::vector<decltype(limbs({}))> sums;
+    std::vector<double> sizes;  ///< of the changes of all half-steps
+    std::vector<S> first, second;
+    bool operator==(const Made&) const = default;
+    friend std::ostream& operator<<(std::ostream& out, const Made& made) {
+      return out << made.sums.size() << " half-steps";
+    }
+  };
+
+  /// Norms by twice that are no smaller than those of products, so that scores stay small.
+  static double largest_column_sum(const RandomMatrix& a) {
+    std::vector<double> sums(a.num_cols, 0.0);
+    for (std::size_t e = 0; e < a.col_indices.size(); ++e)
+      sums[a.col_indices[e]] += a.values.empty() ? 1.0 : std::abs(a.values[e]);
+    return std::ranges::max(sums);
+  }
+
+  Made made(Backend<S>& backend, const std::pair<const Matrix<S>&, const Matrix<S>&>& matrices,
+            const std::array<const RandomMatrix*, 2>& shapes, const PairRun& run) {
+    std::array<Buffer<S>, 2> masses, start, score;
+    std::array<Buffer<VertexId>, 2> slots;
+    for (unsigned i = 0; i < 2; ++i) {
+      const std::uint64_t n = shapes[i]->num_rows;
+      std::vector<S> of_rows = random_values<S>(n, 2 + i);
+      for (S& mass : of_rows) mass = (S{1} + std::abs(mass)) / 2;
+      masses[i] = this->put(backend, of_rows);
+      start[i] = this->put(backend, random_values<S>(n, 4 + i));
+      score[i] = this->put(backend, std::vector<S>(n, S{-5}));
+      std::vector<VertexId> places(shapes[1 - i]->num_cols);
+      std::iota(places.rbegin(), places.rend(), VertexId{0});
+      places.resize(std::min<std::uint64_t>(places.size(), n - n / 5));
+      slots[i] = this->put(backend, places);
+    }
+    const auto side = [&](unsigned i) {
+      return PairSide<S>{i == 0 ? matrices.first : matrices.second, masses[i], slots[i], start[i], score[i]};
+    };
+    const bool squares = run.norm == Norm::l2;
+    const std::vector<VectorSums> sums =
+        backend.memory_is_host() ? step_by_step(backend, {side(0), side(1)}, shapes, run, squares)
+                                 : backend.run_pair_steps(run, {side(0), side(1)}, kBound, squares);
+    Made all{{}, {}, this->get(backend, score[0]), this->get(backend, score[1])};
+    for (const VectorSums& of_step : sums) {
+      all.sums.push_back(limbs(of_step));
+      all.sizes.push_back(change(run, of_step));
+    }
+    return all;
+  }
+  static double change(const PairRun& run, const VectorSums& sums) {
+    return change_in(run.norm, sums.change_l1, sums.change_squares, sums.change_max, kBound);
+  }
+  std::vector<VectorSums> step_by_step(Backend<S>& backend, const PairSide<S> (&sides)[2],
+                                       const std::array<const RandomMatrix*, 2>& shapes, const PairRun& run,
+                                       bool squares) {
+    std::array<Buffer<S>, 2> x;
+    for (unsigned i = 0; i < 2; ++i) {
+      std::copy(sides[i].start.begin(), sides[i].start.end(), sides[i].score.begin());
+      x[i] = this->put(backend, std::vector<S>(shapes[i]->num_cols, S{0}));
+    }
+    const auto target = [&](unsigned i) {
+      return InputTarget<S>{&x[1 - i], &sides[i].slots, sides[i].slots.size()};
+    };
+    backend.put_inputs(sides[1].score, nullptr, 1, target(1));
+    std::vector<VectorSums> sums;
+    double norm = run.first_norm, now = 0;
+    for (;;) {
+      const auto i = static_cast<unsigned>(sums.size() % 2);
+      auto y = this->put(backend, std::vector<double>(shapes[i]->num_rows, 0.0));
+      sides[i].matrix.apply(x[i], y, 1);
+      sums.push_back(backend
+                         .rank_update({.link = 1 / norm}, y, {}, {}, RowScale<S>::masses(sides[i].masses),
+                                      kBound, squares, sides[i].score, target(i))
+                         .take()
+                         .front());
+      const double before = std::exchange(now, change(run, sums.back()));
+      const auto count = static_cast<unsigned>(sums.size());
+      norm = run.norms[i].unit * kBound.value(sums.back().dangling);
+      if (count == run.most_steps || norm < run.norms[1 - i].least ||
+          (i == 1 && std::max(before, now) <= run.tolerance))
+        return sums;
+    }
+  }
+
+  static inline const ExactScale kBound{4.0};
+};
+TYPED_TEST_SUITE(DevicePairRuns, Precisions);
+
+TYPED_TEST(DevicePairRuns, HaveTheBitsOfTheCpu) {
+  for (const bool weighted : {false, true})
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf}) {
+      const RandomMatrix a = random_matrix(7, 1500, 1300, 20, weighted),
+                         b = random_matrix(8, 1300, 1500, 9, weighted);
+      this->expect_the_bits_of_the_cpu(a, b, norm);
+      EXPECT_EQ(this->num_made_, 7u);
+    }
+}
+
+/// Behind the first half-step or the second.
+TYPED_TEST(DevicePairRuns, EndWhereANormIsTooSmall) {
+  const RandomMatrix a = random_matrix(7, 700, 600, 5, false), b = random_matrix(8, 600, 700, 9, false);
+  this->expect_the_bits_of_the_cpu(a, b, Norm::l1, {0, 1e9});
+  EXPECT_EQ(this->num_made_, 1u);
+  this->expect_the_bits_of_the_cpu(a, b, Norm::l1, {1e9, 0});
+  EXPECT_EQ(this->num_made_, 2u);
+}
+
+/// Whatever columns are inputs, some rows have them.
+RandomMatrix scattered(RandomMatrix a) {
+  std::mt19937_64 random(3);
+  for (VertexId& column : a.col_indices) column = static_cast<VertexId>(random() % a.num_cols);
+  return a;
+}
+
+/// One side is dealt to more blocks than the other, and has rows of several blocks.
+TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> lengths;
+  for (const std::uint64_t length : {0, 1, 8, 16, 17, 255, 257, 1025, 4096, 4097, 17000})
+    lengths.insert(lengths.end(), {length, 1, 0, length});
+  lengths.resize(20000, 2);
+  const RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000));
+  for (const std::uint64_t num_rows : {300, 90000}) {
+    const RandomMatrix b = scattered(matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 5), 20000));
+    for (const Norm norm : {Norm::l1, Norm::l2}) {
+      this->expect_the_bits_of_the_cpu(a, b, norm);
+      EXPECT_EQ(this->num_made_, 7u);
+      this->expect_the_bits_of_the_cpu(b, a, norm);
+      EXPECT_EQ(this->num_made_, 7u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -19,7 +19,7 @@ namespace {
 /// of R-MAT 16 and smaller (14,000) a product and an update take less, of 17 and larger (28,000) more. In
 /// fours one step takes less at any size (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
-/// Elements a multiprocessor up to which steps of ranks may run without the host: their blocks are few enough
+/// Elements a multiprocessor up to which steps may run without the host: their blocks are few enough
 /// to meet.
 constexpr std::uint64_t kMostOfRuns = kRankRunStaged;
 
@@ -100,8 +100,8 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
   }
   bool prepare_to_run_steps() const override {
-    if (may_run_rank_steps_) return *may_run_rank_steps_;
-    may_run_rank_steps_ = false;
+    if (may_run_steps_) return *may_run_steps_;
+    may_run_steps_ = false;
     const std::uint64_t size = device_.col_indices.size();
     if (size == 0 || size > kMostOfRuns * num_multiprocessors_ ||
         device_.num_rows > std::uint64_t{kRankRunRows} * num_multiprocessors_)
@@ -114,7 +114,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     TESSERA_CUDA_CALL(cudaMemset(run_memory_.data(), 0, run_memory_.size_bytes()));
     run_inputs_ = device_buffer<S>(2 * device_.num_slots);
     TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
-    may_run_rank_steps_ = true;
+    may_run_steps_ = true;
     return true;
   }
   RunMatrix<S> run_matrix() const override {
@@ -174,7 +174,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   const unsigned num_multiprocessors_;
   const CsrMatrix<S> device_;
   const DealtRows rows_;
-  mutable std::optional<bool> may_run_rank_steps_;
+  mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;

@@ -22,7 +22,8 @@ struct NextStep {
 
 template <bool kWeighted, bool kSquares, class S, unsigned kSides>
 struct RunShared {
-  typename RankRunRows<kWeighted, S>::Shared rows[kSides];
+  typename RankRunRows<kWeighted, S>::Scratch scratch;
+  typename RankRunRows<kWeighted, S>::Kept rows[kSides];
   typename RunMeetings<kSquares>::Shared meetings;
   NextStep next;
 };
@@ -94,35 +95,35 @@ __device__ bool step(const DeviceRun<S, Run>& how, const RankVectors<S>& v, Rank
   return true;
 }
 
-/// Steps until there is none any more; gives their number.
+/// Steps until there is none any more; gives their number, 1 or more.
 template <bool kWeighted, bool kSquares, class S>
 __device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<kWeighted, kSquares, S, 1>& shared,
                        RunMeetings<kSquares>& meetings) {
   const RunSide<S>& side = how.sides[0];
-  RankRunRows<kWeighted, S> rows(side.a, side.deal, side.vectors, shared.rows[0]);
+  RankRunRows<kWeighted, S> rows(side.a, side.deal, side.vectors, shared.rows[0], shared.scratch);
   unsigned num_steps = 0;
   S *x = how.x, *next_x = how.other_x;
   for (; step(how, side.vectors, rows, meetings, num_steps, x, next_x, shared.next); ++num_steps) {
     S* const read = x;
     x = next_x, next_x = read;
   }
-  rows.leave(side.vectors);
+  rows.leave(side.vectors, true);
   return num_steps;
 }
 template <bool kWeighted, bool kSquares, class S>
 __device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<kWeighted, kSquares, S, 2>& shared,
                        RunMeetings<kSquares>& meetings) {
   const RunSide<S>&first = how.sides[0], &second = how.sides[1];
-  RankRunRows<kWeighted, S> firsts(first.a, first.deal, first.vectors, shared.rows[0]),
-      seconds(second.a, second.deal, second.vectors, shared.rows[1]);
+  RankRunRows<kWeighted, S> firsts(first.a, first.deal, first.vectors, shared.rows[0], shared.scratch),
+      seconds(second.a, second.deal, second.vectors, shared.rows[1], shared.scratch);
   unsigned num_steps = 0;
   while (step(how, first.vectors, firsts, meetings, num_steps, how.x, how.other_x, shared.next)) {
     ++num_steps;
     if (!step(how, second.vectors, seconds, meetings, num_steps, how.other_x, how.x, shared.next)) break;
     ++num_steps;
   }
-  firsts.leave(first.vectors);
-  seconds.leave(second.vectors);
+  firsts.leave(first.vectors, true);
+  seconds.leave(second.vectors, num_steps > 1);
   return num_steps;
 }
 

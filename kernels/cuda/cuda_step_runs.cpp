@@ -64,6 +64,9 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
     (side == 0 ? how.x : how.other_x) = rows.x;
     how.memory = rows.memory;
   }
+  require(how.x != how.other_x, "two matrices");
+  require((how.sides[0].a.values == nullptr) == (how.sides[1].a.values == nullptr),
+          "weights in both matrices or in none");
   put_start(how.sides[1].vectors, how.x);
   run_steps(how);
 }

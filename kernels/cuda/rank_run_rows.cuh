@@ -18,27 +18,32 @@ inline constexpr std::uint32_t kMostChunks =
 template <bool kWeighted, class S>
 class RankRunRows {
  public:
-  struct Shared {
+  /// Of a step, for the rows of all sides of a run.
+  struct Scratch {
     static constexpr unsigned kThreads = kRankRunThreads;
     double terms[kRankRunStaged];
     double parts[kThreads];
+    double chunk_sums[kMostChunks];
+  };
+  /// Of these rows.
+  struct Kept {
     struct Chunk {
       std::uint16_t begin, size;
     } chunks[kMostChunks];
-    double chunk_sums[kMostChunks];
     std::uint32_t num_chunks;
   };
 
   /// Ends before a barrier.
-  __device__ RankRunRows(const CsrView<S>& a, const CsrDeal& deal, const RankVectors<S>& v, Shared& shared)
+  __device__ RankRunRows(const CsrView<S>& a, const CsrDeal& deal, const RankVectors<S>& v, Kept& kept,
+                         Scratch& scratch)
       // A block more than the deal has none of its rows.
-      : deal_(deal), block_(deal.blocks[min(blockIdx.x, deal.num_blocks)]), shared_(shared) {
+      : deal_(deal), block_(deal.blocks[min(blockIdx.x, deal.num_blocks)]), kept_(kept), scratch_(scratch) {
     const RowBlock next = deal.blocks[min(blockIdx.x + 1, deal.num_blocks)];
     num_elements_ = static_cast<std::uint32_t>(next.first_element - block_.first_element);
     const VertexId all_rows = is_piece() ? 1 : next.first_row - block_.first_row,
                    end = static_cast<VertexId>(v.num_rows);
     num_rows_ = block_.first_row < end ? min(all_rows, end - block_.first_row) : 0;
-    if (threadIdx.x == 0) shared.num_chunks = 0;
+    if (threadIdx.x == 0) kept.num_chunks = 0;
     __syncthreads();
     each_element([&](unsigned j, std::uint32_t k) {
       columns_[j] = a.col_indices[block_.first_element + k];
@@ -58,23 +63,23 @@ class RankRunRows {
   /// Behind a barrier after add().
   __device__ void stage() {
     each_element(
-        [&](unsigned j, std::uint32_t k) { shared_.terms[k] = product<kWeighted>(values_, j, inputs_[j]); });
+        [&](unsigned j, std::uint32_t k) { scratch_.terms[k] = product<kWeighted>(values_, j, inputs_[j]); });
   }
   /// Behind a barrier after stage(). Whether this block ends its rows: of a row that is cut only the last one
   /// does.
   __device__ bool add() {
-    if (is_piece()) return add_piece(shared_, num_elements_, block_, deal_, shared_.chunk_sums);
+    if (is_piece()) return add_piece(scratch_, num_elements_, block_, deal_, scratch_.chunk_sums);
     // The last threads first, as the first ones have rows.
     constexpr unsigned kGroups = kRankRunThreads / kSumLanes;
     const unsigned group = kGroups - 1 - threadIdx.x / kSumLanes, lane = threadIdx.x % kSumLanes;
-    for (std::uint32_t first = 0; first < shared_.num_chunks; first += kGroups) {
-      const bool is_there = first + group < shared_.num_chunks;
-      const auto chunk = is_there ? shared_.chunks[first + group] : typename Shared::Chunk{0, 0};
-      const double sum = chunk_sum(shared_.terms + chunk.begin, chunk.size, lane);
-      if (lane == 0 && is_there) shared_.chunk_sums[first + group] = sum;
+    for (std::uint32_t first = 0; first < kept_.num_chunks; first += kGroups) {
+      const bool is_there = first + group < kept_.num_chunks;
+      const auto chunk = is_there ? kept_.chunks[first + group] : typename Kept::Chunk{0, 0};
+      const double sum = chunk_sum(scratch_.terms + chunk.begin, chunk.size, lane);
+      if (lane == 0 && is_there) scratch_.chunk_sums[first + group] = sum;
     }
     each_row([&](unsigned j, std::uint32_t, std::uint64_t) {
-      if (!in_chunks_[j]) sum_[j] = short_sum(shared_.terms + first_[j], count_[j]);
+      if (!in_chunks_[j]) sum_[j] = short_sum(scratch_.terms + first_[j], count_[j]);
     });
     return true;
   }
@@ -95,9 +100,9 @@ class RankRunRows {
       score_[j] = now;
     });
   }
-  /// Leaves the scores in memory.
-  __device__ void leave(const RankVectors<S>& v) const {
-    if (is_piece()) return;
+  /// Leaves the scores in memory, where update() has left those of rows that are cut.
+  __device__ void leave(const RankVectors<S>& v, bool is_updated) const {
+    if (is_piece() && is_updated) return;
     each_row([&](unsigned j, std::uint32_t, std::uint64_t i) { v.score[i] = score_[j]; });
   }
 
@@ -133,12 +138,11 @@ class RankRunRows {
       first_[j] = static_cast<std::uint16_t>(begin), count_[j] = static_cast<std::uint16_t>(end - begin);
       return;
     }
-    const std::uint32_t count = ceil_div(end - begin, kSumChunk),
-                        first = atomicAdd(&shared_.num_chunks, count);
+    const std::uint32_t count = ceil_div(end - begin, kSumChunk), first = atomicAdd(&kept_.num_chunks, count);
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint32_t from = begin + k * kSumChunk;
-      shared_.chunks[first + k] = {static_cast<std::uint16_t>(from),
-                                   static_cast<std::uint16_t>(min(kSumChunk, end - from))};
+      kept_.chunks[first + k] = {static_cast<std::uint16_t>(from),
+                                 static_cast<std::uint16_t>(min(kSumChunk, end - from))};
     }
     first_[j] = static_cast<std::uint16_t>(first), count_[j] = static_cast<std::uint16_t>(count);
   }
@@ -146,7 +150,7 @@ class RankRunRows {
     if (!in_chunks_[j]) return sum_[j];
     double sum = 0;
 #pragma unroll 1
-    for (std::uint32_t k = 0; k < count_[j]; ++k) sum += shared_.chunk_sums[first_[j] + k];
+    for (std::uint32_t k = 0; k < count_[j]; ++k) sum += scratch_.chunk_sums[first_[j] + k];
     return sum;
   }
   /// group_sum() and thread_sum(), with several loads under way: where there is no element 0 is added, which
@@ -182,7 +186,8 @@ class RankRunRows {
 
   const CsrDeal& deal_;
   const RowBlock block_;
-  Shared& shared_;
+  Kept& kept_;
+  Scratch& scratch_;
   std::uint32_t num_elements_, num_rows_;
   VertexId columns_[kElementsEach];
   S values_[kWeighted ? kElementsEach : 1], inputs_[kElementsEach];

@@ -19,7 +19,7 @@ struct PairState {
   Buffer<S>& score;
 };
 
-/// Norms of the next products of both sides: of the second one as its scores of the step before tell.
+/// Norms of the next product of the first side, and of the last one of the second side.
 struct PairNorms {
   double first = 0, second = 0;
 };

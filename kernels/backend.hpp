@@ -273,7 +273,7 @@ class Backend {
                                                  bool squares, const Buffer<VertexId>& slots,
                                                  Buffer<S>& score);
   /// The same by two matrices in turn, each of which multiplies the scores of the other side: those of the
-  /// second are there at first. The sums of all half-steps that were made.
+  /// second are there at first, and stay in a run of one half-step. The sums of all that were made.
   virtual std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
                                                  const ExactScale& bound, bool squares);
   /// RWR: `walk` is overwritten; `next` as in rank_update. An origin gets what `walk` was before (buffers may

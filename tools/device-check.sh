@@ -63,7 +63,7 @@ sanitize() {
     check "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='DeviceBackend*:DeviceProducts*:DeviceEndingProducts*:DeviceRankRuns*:DevicePairRuns*:DeviceWalkSteps*:DeviceCsr*SeveralVectors*:-*OfLargeMatrices*' &
     check "${tool}_loops" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/algorithms_test" \
-      --gtest_filter='DevicePageRank*:DeviceWalks*:-*ManyRows*' &
+      --gtest_filter='DevicePageRank*:DeviceHits*:DeviceWalks*:-*ManyRows*' &
     TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
     check "${tool}_builds" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
@@ -84,7 +84,7 @@ for name in ${CHECKS-tests references sanitizers}; do
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
         --gtest_filter='MatrixProducts*:Batches*:ProductComparison*'
       check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*:DevicePeerWords*'
-      check loop_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*:DevicePageRank*:DeviceWalks*'
+      check loop_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*:DevicePageRank*:DeviceHits*:DeviceWalks*'
       ;;
     references) TESSERA_TEST_BACKEND=cuda check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*:PeerAnswers*' ;;
     sanitizers) TESSERA_TEST_BACKEND=cuda OMP_NUM_THREADS=2 sanitize ;;

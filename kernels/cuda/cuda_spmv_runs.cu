@@ -168,7 +168,7 @@ unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors) {
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  // Asked for blocks that run at once, the runtime would load the kernels.
+  // Asked for blocks that run at once, the runtime would load the kernels. Those of pairs take the most.
   const std::size_t shared_bytes = RunKernel<S, PairRun>::of(weighted, true).shared_bytes;
   if (meets == 0 || shared_bytes > static_cast<std::size_t>(most_shared)) return 0;
   return std::min(num_multiprocessors, kMostRunBlocks);

@@ -54,6 +54,7 @@ void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>
 template <class S>
 void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactScale& bound, bool squares,
                const SumsOutbox& box) {
+  require(run.first_norm >= run.norms[0].least, "a first norm that is known");
   DeviceRun<S, PairRun> how = device_run<S>(run, bound, squares, box);
   for (unsigned side = 0; side < 2; ++side) {
     const PairSide<S>& from = sides[side];

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 using S = float;
 
 constexpr int kSteps = 30, kFirstCounted = 5;
-/// Of HITS: with two runs of as many as there may be in one, behind three steps.
+/// Of HITS: on small graphs two runs of as many as there may be in one, behind three steps.
 constexpr int kPairSteps = 3 + PairRun::kMostSteps;
 constexpr std::size_t kQueries = 25;
 

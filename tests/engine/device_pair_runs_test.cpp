@@ -10,6 +10,9 @@
 namespace tessera::test {
 namespace {
 
+/// The last rows of so many are nobody's inputs.
+std::uint64_t num_inputs_of(std::uint64_t num_rows) { return num_rows - num_rows / 5; }
+
 /// Two matrices and their vectors; the first rows of one are the inputs of the other.
 template <class S>
 class DevicePairRuns : public DeviceBackend<S> {
@@ -27,7 +30,7 @@ class DevicePairRuns : public DeviceBackend<S> {
       EXPECT_EQ(first->prepare_to_run_steps(), !backend.memory_is_host());
       EXPECT_EQ(second->prepare_to_run_steps(), !backend.memory_is_host());
       PairRun run{.norms = {{2 * largest_column_sum(b), least[0]}, {2 * largest_column_sum(a), least[1]}},
-                  .first_norm = 1e5,
+                  .first_norm = std::max(1e5, least[0]),
                   .most_steps = 7};
       run.norm = norm;
       std::vector<Made> all{made(backend, {*first, *second}, {&a, &b}, run)};
@@ -36,6 +39,7 @@ class DevicePairRuns : public DeviceBackend<S> {
       all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
       run.most_steps = 1;
       all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
+      EXPECT_LT(all[1].sums.size(), PairRun::kMostSteps);
       EXPECT_EQ(all[2].sums.size(), 1u);
       num_made_ = all[0].sums.size();
       return all;
@@ -76,7 +80,7 @@ class DevicePairRuns : public DeviceBackend<S> {
       score[i] = this->put(backend, std::vector<S>(n, S{-5}));
       std::vector<VertexId> places(shapes[1 - i]->num_cols);
       std::iota(places.rbegin(), places.rend(), VertexId{0});
-      places.resize(std::min<std::uint64_t>(places.size(), n - n / 5));
+      places.resize(std::min<std::uint64_t>(places.size(), num_inputs_of(n)));
       slots[i] = this->put(backend, places);
     }
     const auto side = [&](unsigned i) {
@@ -151,10 +155,12 @@ TYPED_TEST(DevicePairRuns, EndWhereANormIsTooSmall) {
   EXPECT_EQ(this->num_made_, 2u);
 }
 
-/// Whatever columns are inputs, some rows have them.
-RandomMatrix scattered(RandomMatrix a) {
+/// All columns are inputs of the other side, which has so many rows.
+RandomMatrix scattered(RandomMatrix a, std::uint64_t other_rows) {
   std::mt19937_64 random(3);
-  for (VertexId& column : a.col_indices) column = static_cast<VertexId>(random() % a.num_cols);
+  const std::uint64_t num_inputs = std::min(a.num_cols, num_inputs_of(other_rows));
+  for (VertexId& column : a.col_indices)
+    column = static_cast<VertexId>(a.num_cols - 1 - random() % num_inputs);
   return a;
 }
 
@@ -164,9 +170,10 @@ TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   for (const std::uint64_t length : {0, 1, 8, 16, 17, 255, 257, 1025, 4096, 4097, 17000})
     lengths.insert(lengths.end(), {length, 1, 0, length});
   lengths.resize(20000, 2);
-  const RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000));
   for (const std::uint64_t num_rows : {300, 90000}) {
-    const RandomMatrix b = scattered(matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 5), 20000));
+    const std::vector<std::uint64_t> fives(num_rows, 5);
+    const RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
+                       b = scattered(matrix_of_row_lengths(fives, 20000), lengths.size());
     for (const Norm norm : {Norm::l1, Norm::l2}) {
       this->expect_the_bits_of_the_cpu(a, b, norm);
       EXPECT_EQ(this->num_made_, 7u);

@@ -1,0 +1,82 @@
+// HITS on a device, which goes ahead of the host by whole steps: the bits of the CPU, which does one thing
+// after the other. Skips, visibly, where no device answers.
+#include "tests/algorithms/ranking_cases.hpp"
+#include "tests/support/backends.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Row by row in CSR, whose bits are the same everywhere.
+template <class S>
+HitsResult ranked(const std::string& backend_name, const Graph& graph, const HitsOptions& options) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<S>(backend_name);
+  auto [to_authority, to_hub] =
+      SpmvOperator<S>::in_and_out_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+  return hits(to_authority, to_hub, options);
+}
+
+template <class S>
+void expect_the_same(const Graph& graph, const HitsOptions& options) {
+  const HitsResult expected = ranked<S>("cpu", graph, options),
+                   found = ranked<S>(usable_backends().back(), graph, options);
+  EXPECT_EQ(found.authority, expected.authority);
+  EXPECT_EQ(found.hub, expected.hub);
+  EXPECT_EQ(found.report.residual_history, expected.report.residual_history);
+  EXPECT_EQ(found.report.interrupted, expected.report.interrupted);
+  EXPECT_EQ(found.unique, expected.unique);
+}
+
+void expect_the_bits_of_the_cpu(const Graph& graph, const HitsOptions& options) {
+  expect_the_same<float>(graph, options);
+  expect_the_same<double>(graph, options);
+}
+
+class DeviceHits : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  }
+};
+
+TEST_F(DeviceHits, OfEachNormHasTheBitsOfTheCpu) {
+  for (const bool weighted : {false, true}) {
+    const Graph graph = graph_of(random_oracle_graph(5, 3000, 9000, weighted), weighted);
+    for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf})
+      for (const ScoreNorm normalize : {ScoreNorm::sum, ScoreNorm::max}) {
+        HitsOptions options;
+        options.normalize = normalize;
+        options.stop.norm = norm;
+        options.stop.max_iterations = 100;
+        expect_the_bits_of_the_cpu(graph, options);
+      }
+  }
+}
+
+TEST_F(DeviceHits, StopsAtItsStep) {
+  const Graph graph = graph_of(random_oracle_graph(6, 1000, 6000, true), true);
+  for (const int steps : {1, 2, 3, 4, 13, 67, 68, 132}) {  // runs end at 3, 67, 131
+    HitsOptions options;
+    options.stop.fixed_iterations = steps;
+    expect_the_bits_of_the_cpu(graph, options);
+    options.stop.fixed_iterations = 0;
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < steps; };
+    expect_the_bits_of_the_cpu(graph, options);
+  }
+}
+
+/// Until the scores come to where one large weight lies, norms are too small to be known.
+TEST_F(DeviceHits, OfWeightsThatDifferByMuchHasTheBitsOfTheCpu) {
+  OracleGraph oracle = random_oracle_graph(12, 450, 2500, true);
+  oracle.num_vertices = 451;
+  oracle.edges.push_back({450, 1, 0x1p60});
+  HitsOptions options;
+  options.stop.max_iterations = 60;
+  expect_the_bits_of_the_cpu(graph_of(oracle, true), options);
+  options.start_hubs.assign(451, 0.0);
+  options.start_hubs[2] = 1;
+  expect_the_bits_of_the_cpu(graph_of(oracle, true), options);
+}
+
+}  // namespace
+}  // namespace tessera::test

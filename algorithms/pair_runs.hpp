@@ -31,8 +31,8 @@ class PairRuns {
  public:
   using Sums = std::pair<VectorSums, VectorSums>;
 
-  /// least: norms that are known well enough (PairRun). num_steps: of all, at most. Operators and states must
-  /// outlive it.
+  /// least: norms that are known well enough (PairRun). stop: of all steps, the host's too. Operators and
+  /// states must outlive it.
   PairRuns(SpmvOperator<S>& first, SpmvOperator<S>& second, const PairState<S>& of_first,
            const PairState<S>& of_second, const PairNorms& least, const StopRule& stop)
       : ops_{&first, &second}, states_{of_first, of_second}, num_left_(most_steps(stop)) {

@@ -15,6 +15,8 @@ struct StopRule {
   Norm norm = Norm::l1;
   int max_iterations = 100;
   int fixed_iterations = 0;  ///< > 0: exactly so many steps, tolerance not looked at
+
+  int most_steps() const { return fixed_iterations > 0 ? fixed_iterations : max_iterations; }
 };
 
 /// Throws OptionError for a rule that makes no sense.

@@ -35,7 +35,7 @@ class PairRuns {
   /// states must outlive it.
   PairRuns(SpmvOperator<S>& first, SpmvOperator<S>& second, const PairState<S>& of_first,
            const PairState<S>& of_second, const PairNorms& least, const StopRule& stop)
-      : ops_{&first, &second}, states_{of_first, of_second}, num_left_(most_steps(stop)) {
+      : ops_{&first, &second}, states_{of_first, of_second}, num_left_(stop.most_steps()) {
     run_.norms[0] = {of_first.columns.unit, least.first};
     run_.norms[1] = {of_second.columns.unit, least.second};
     run_.norm = stop.norm;
@@ -70,9 +70,6 @@ class PairRuns {
  private:
   static constexpr double kNever = -1;
 
-  static int most_steps(const StopRule& stop) {
-    return stop.fixed_iterations > 0 ? stop.fixed_iterations : stop.max_iterations;
-  }
   void start(const PairNorms& norms) {
     num_taken_ = num_made_ = 0;
     sums_.clear();

@@ -83,7 +83,7 @@ class RankSteps {
         jump_(jump) {
     joined_ = jump.empty() && op.prepare_to_end_with_updates();
     if (!joined_ && op.prepare_to_run_steps()) {
-      runs_.emplace(op, run_of(rule, limits), most_steps(limits.stop), bound, squares_, scale, jump,
+      runs_.emplace(op, run_of(rule, limits), limits.stop.most_steps(), bound, squares_, scale, jump,
                     std::move(score));
       return;
     }
@@ -122,9 +122,6 @@ class RankSteps {
   /// Steps of a run while steps may go further next, which would make it in vain.
   static constexpr unsigned kFewSteps = 8;
 
-  static int most_steps(const StopRule& stop) {
-    return stop.fixed_iterations > 0 ? stop.fixed_iterations : stop.max_iterations;
-  }
   static RankRun run_of(const RankRule& rule, const RankStepLimits& limits) {
     RankRun run{.rule = rule, .first = {}};
     run.most_steps = limits.may_go_further ? kFewSteps : RankRun::kMostSteps;

@@ -165,8 +165,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
                                   device_block_bytes(work, width_of_products(shape, value_bytes, &plan))
                             : predict_messages_bytes(work);
   // Steps of walks in one go have no y, but x twice, which is no more, and so have runs of ranks. HITS has a
-  // matrix's sums of columns beside each vector, and at first what they are made of; its runs, of small graphs
-  // alone, have a few vectors more, which are not counted.
+  // matrix's sums of columns beside each vector, and at first what they are made of; its runs, of small
+  // graphs alone, have a few vectors more, which are not counted.
   const std::uint64_t of_hits = shape.num_matrices > 1 ? value_bytes : 0;
   // Of a block, a vector that has ended goes to the host by itself.
   const std::uint64_t of_results = width_of_products(shape, value_bytes, &plan) > 1 ? value_bytes : 0;

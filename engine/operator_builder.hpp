@@ -32,9 +32,12 @@ struct OperatorBuilder {
 
   SpmvPlan plan(const Graph& graph, std::span<const std::uint64_t> row_lengths,
                 std::span<const std::uint64_t> column_lengths) const {
-    if (options.plan && column_lengths.size() == graph.num_vertices) return *options.plan;
-    return plan_for_graph(graph, options.kernel, options.order, row_lengths, column_lengths,
-                          backend.tiling_limits(), options.table, comm, options.num_vectors);
+    const bool is_block = column_lengths.size() != graph.num_vertices;
+    if (options.plan && !is_block) return *options.plan;
+    TilingLimits limits = backend.tiling_limits();
+    if (is_block || !options.for_runs) limits.run_nonzeros = 0;
+    return plan_for_graph(graph, options.kernel, options.order, row_lengths, column_lengths, limits,
+                          options.table, comm, options.num_vectors);
   }
 
   /// row_lengths decide who owns what (paper 3.2), column_lengths the order.

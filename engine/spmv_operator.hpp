@@ -49,6 +49,9 @@ struct OperatorOptions {
   /// tile-messages is laid out for products that end in updates, where a device can do that (not of HITS with
   /// other norms than the sum); false: for products by themselves, which are up to 10 % faster then.
   bool for_updates = true;
+  /// CSR is taken of one vector where that lets a device make many steps at once (prepare_to_run_steps);
+  /// false: there are none of PageRank, and none of alternating HITS with the sum as norm.
+  bool for_runs = true;
 };
 
 template <class S>

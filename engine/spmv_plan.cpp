@@ -181,6 +181,9 @@ std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& li
   if (!asked && !limits.holds_tiles)
     reason = kNoRoomForTiles;
   else if (!asked && plan.kernel == KernelKind::csr &&
+           plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds)
+    reason = "so small that the GPU may make many steps at once";
+  else if (!asked && plan.kernel == KernelKind::csr &&
            plan.predicted_csr_seconds > plan.predicted_tile_seconds)
     reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (gain - 1) * 100);
   const std::string what = num_vectors > 1 && limits.prefers_messages
@@ -247,10 +250,12 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     }
   }
   const double gain = required_gain(limits, work.weighted, num_vectors);
+  const bool runs = num_vectors == 1 && num_nonzeros <= static_cast<double>(limits.run_nonzeros);
   if (asked == KernelKind::automatic)
-    plan.kernel = limits.holds_tiles && plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds
-                      ? tiled_kernel(limits)
-                      : KernelKind::csr;
+    plan.kernel =
+        limits.holds_tiles && !runs && plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds
+            ? tiled_kernel(limits)
+            : KernelKind::csr;
   else if (asked != KernelKind::csr && !limits.holds_tiles)
     throw ResourceError(fmt::format("{}: {}; use --kernel csr", to_string(asked), kNoRoomForTiles));
   const bool has_blocks =

@@ -48,7 +48,8 @@ struct GraphFindings {
 };
 
 /// Automatic: the kernel that is predicted to be faster (tiling only where it promises 5 % or more on a CPU,
-/// on a GPU 25 % with values, 10 % of several vectors). Row and column lengths of the whole matrix. Without
+/// on a GPU 25 % with values, 10 % of several vectors), but CSR of one vector where steps may run by
+/// themselves (TilingLimits::run_nonzeros). Row and column lengths of the whole matrix. Without
 /// findings (null) neighbours are taken to lie anywhere, and the order is by length. num_vectors: that are
 /// multiplied at a time, mostly; counts on devices that prefer messages. Throws ResourceError for tiles that
 /// the device does not hold.

@@ -140,6 +140,7 @@ void HitsCommand::say_if_slow(const HitsResult& result, Session& session) const 
 }
 
 int HitsCommand::run(Session& session) {
+  for_runs_ = update_ == HitsUpdate::alternating && normalize_ == ScoreNorm::sum;
   Graph graph = load(session);
   const MemoryShape shape{
       .num_matrices = 2, .is_block = update_ == HitsUpdate::block, .num_vectors = 2, .num_results = 2};

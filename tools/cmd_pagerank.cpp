@@ -95,6 +95,7 @@ PageRankOptions PageRankCommand::ranking_options(const Graph& graph, Session& se
 }
 
 int PageRankCommand::run(Session& session) {
+  for_runs_ = true;
   Graph graph = load(session);
   const MemoryShape shape{.accelerates = accelerates(step_options(graph))};
   PageRankOptions options = ranking_options(graph, session);

@@ -195,7 +195,8 @@ OperatorOptions RankingCommand::operator_options(const Graph& graph, Session& se
           .order = order_,
           .num_vectors = num_vectors_,
           .plan = plan_,
-          .degrees = degrees(graph, session.comm())};
+          .degrees = degrees(graph, session.comm()),
+          .for_runs = for_runs_};
 }
 
 void RankingCommand::start_linking_devices(Session& session) {
@@ -254,7 +255,8 @@ void RankingCommand::choose_pack_place(const Graph& graph, const std::optional<D
   shape.packs_on_device = packs_on_device_;
 }
 
-SpmvPlan RankingCommand::spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm) {
+SpmvPlan RankingCommand::spmv_plan(const Graph& graph, TilingLimits limits, Communicator& comm) {
+  if (!for_runs_) limits.run_nonzeros = 0;
   const auto counted = degrees(graph, comm);
   return plan_for_graph(graph, kernel_, order_, counted->in, counted->out, limits, tables(comm), comm,
                         num_vectors_);

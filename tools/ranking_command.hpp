@@ -62,7 +62,7 @@ class RankingCommand : public Command {
   void release_edges(Graph& graph);
   /// What plans are made with; read, and complained about, once. Collective.
   const PerfTable& tables(Communicator& comm);
-  SpmvPlan spmv_plan(const Graph& graph, const TilingLimits& limits, Communicator& comm);
+  SpmvPlan spmv_plan(const Graph& graph, TilingLimits limits, Communicator& comm);
   struct DevicePlan {
     SpmvPlan plan;
     std::uint64_t free_bytes = 0;
@@ -108,6 +108,7 @@ class RankingCommand : public Command {
   KernelKind kernel_ = KernelKind::automatic;
   OrderRequest order_ = OrderRequest::automatic;
   unsigned num_vectors_ = 1;      // that are multiplied at a time
+  bool for_runs_ = false;         // OperatorOptions::for_runs
   std::optional<SpmvPlan> plan_;  // made for the memory of a device
   std::shared_ptr<const GraphDegrees> degrees_;
   std::optional<PerfTable> tables_;

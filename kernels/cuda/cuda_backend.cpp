@@ -89,7 +89,8 @@ class CudaBackend : public Backend<S> {
             .bin_nonzeros = std::uint64_t{1} << 27,
             .value_bytes = sizeof(S),
             .prefers_messages = true,
-            .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes};
+            .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes,
+            .run_nonzeros = EdgeOffset{1} << 20};
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda_csr.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,9 +20,6 @@ namespace {
 /// of R-MAT 16 and smaller (14,000) a product and an update take less, of 17 and larger (28,000) more. In
 /// fours one step takes less at any size (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
-/// Elements a multiprocessor up to which steps may run without the host: their blocks are few enough
-/// to meet.
-constexpr std::uint64_t kMostOfRuns = kRankRunStaged;
 
 /// A copy on the device, and kReadAhead more, where there are any.
 template <class T>
@@ -102,12 +100,12 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   bool prepare_to_run_steps() const override {
     if (may_run_steps_) return *may_run_steps_;
     may_run_steps_ = false;
-    const std::uint64_t size = device_.col_indices.size();
-    if (size == 0 || size > kMostOfRuns * num_multiprocessors_ ||
-        device_.num_rows > std::uint64_t{kRankRunRows} * num_multiprocessors_)
-      return false;
-    const RowDeal deal = deal_rank_run_rows(on_host(device_.row_offsets).span(), num_multiprocessors_);
-    if (deal.blocks.size() - 1 > most_run_blocks<S>(!device_.values.empty(), num_multiprocessors_))
+    run_blocks_ = std::min(num_multiprocessors_, kMostRunBlocks);
+    const std::uint64_t size = device_.col_indices.size(), most = std::uint64_t{kMostRunTurns} * run_blocks_;
+    if (size == 0 || size > kRankRunStaged * most || device_.num_rows > kRankRunRows * most) return false;
+    const RowDeal deal = deal_rank_run_rows(on_host(device_.row_offsets).span(), run_blocks_);
+    const std::uint64_t num_blocks = deal.blocks.size() - 1;
+    if (num_blocks > most || !can_run_steps<S>(num_blocks > run_blocks_, !device_.values.empty()))
       return false;
     run_rows_.emplace(deal);
     run_memory_ = device_buffer<RunMemory>(1);
@@ -121,6 +119,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     require(prepare_to_run_steps(), "a matrix whose steps run");
     return {.a = device_.view(),
             .deal = run_rows_->view(),
+            .most_blocks = run_blocks_,
             .memory = run_memory_.data(),
             .x = run_inputs_.data(),
             .other_x = run_inputs_.data() + device_.num_slots};
@@ -176,6 +175,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   const DealtRows rows_;
   mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
+  mutable unsigned run_blocks_ = 0;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;
   mutable BlockDeal block_deals_[2];  // the second for rows in fours

@@ -132,7 +132,7 @@ struct RunSums {
 };
 /// Of a step, of the one before, which all read, and of the one after.
 inline constexpr unsigned kSumsInTurn = 3;
-/// Blocks that the upper bits can count.
+/// Blocks that the upper bits can count; one a multiprocessor runs at once.
 inline constexpr unsigned kMostRunBlocks = 255;
 /// What blocks of runs meet by, in device memory: all 0 before the first run.
 struct RunMemory {
@@ -144,7 +144,8 @@ struct RunMemory {
 template <class S>
 struct RunMatrix {
   CsrView<S> a;  ///< as for spmv
-  CsrDeal deal;  ///< of deal_rank_run_rows, at least one block and at most most_run_blocks
+  CsrDeal deal;  ///< of deal_rank_run_rows, at least one block and at most kMostRunTurns * most_blocks
+  unsigned most_blocks = 0;  ///< that run at once, at most kMostRunBlocks
   RunMemory* memory = nullptr;
   S *x = nullptr, *other_x = nullptr;  ///< num_cols each, 0 but for inputs
 };
@@ -170,14 +171,15 @@ struct DeviceRun {
   Run run;
   ExactScale bound = ExactScale(0);
   bool squares = false;
+  unsigned most_blocks = 0;  ///< of threads; where deals have more each goes through several
   RunMemory* memory = nullptr;
   S* x = nullptr;  ///< inputs of even and of odd steps, of which those of the first are there
   S* other_x = nullptr;
   SumsOutbox box;  ///< for the sums of run.most_steps steps; 0 where there was none
 };
-/// As many blocks as run at once: one a multiprocessor; 0 where blocks cannot meet.
+/// Whether blocks can meet and have the memory for it. in_turn: where each goes through several of a deal.
 template <class S>
-unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors);
+bool can_run_steps(bool in_turn, bool weighted);
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how);
 

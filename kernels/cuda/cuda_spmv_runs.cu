@@ -1,11 +1,12 @@
 // Steps of PageRank or HITS one after another in one kernel, of small graphs in CSR: every block of threads
-// keeps its rows, and all blocks meet once a step, with its sums. The bits are those of the product and the
+// has its rows, and all blocks meet once a step, with its sums. The bits are those of the product and the
 // update by itself (rank_kernel in cuda_vector_ops.cuh).
 #include <algorithm>
 #include <array>
 
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/rank_run_rows.cuh"
+#include "kernels/cuda/run_rows_in_turn.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 
 namespace tessera::cuda {
@@ -20,10 +21,10 @@ struct NextStep {
   bool is_none;
 };
 
-template <bool kWeighted, bool kSquares, class S, unsigned kSides>
+template <class Rows, bool kSquares, unsigned kSides>
 struct RunShared {
-  typename RankRunRows<kWeighted, S>::Scratch scratch;
-  typename RankRunRows<kWeighted, S>::Kept rows[kSides];
+  typename Rows::Scratch scratch;
+  typename Rows::Kept rows[kSides];
   typename RunMeetings<kSquares>::Shared meetings;
   NextStep next;
 };
@@ -77,61 +78,56 @@ __device__ void decide(const Run& run, unsigned num_steps, const ExactScale& bou
 }
 
 /// A step of one side's rows, from x to next_x; false where there is none any more.
-template <bool kWeighted, bool kSquares, class S, class Run>
-__device__ bool step(const DeviceRun<S, Run>& how, const RankVectors<S>& v, RankRunRows<kWeighted, S>& rows,
-                     RunMeetings<kSquares>& meetings, unsigned num_steps, const S* x, S* next_x,
-                     NextStep& next) {
+template <class Rows, bool kSquares, class S, class Run>
+__device__ bool step(const DeviceRun<S, Run>& how, Rows& rows, RunMeetings<kSquares>& meetings,
+                     unsigned num_steps, const S* x, S* next_x, NextStep& next) {
   rows.read(x);
   if (num_steps > 0) decide<kSquares, S>(how.run, num_steps, how.bound, meetings, how.memory->of_steps, next);
   rows.stage();
   __syncthreads();
   if (next.is_none) return false;
-  const bool ends_rows = rows.add();
-  __syncthreads();
   RunPieces<kSquares> pieces;
-  if (ends_rows)
-    rows.template update<kSquares>(next.update, v, how.bound, num_steps < how.kSides, next_x, pieces);
-  meetings.meet(pieces, ends_rows ? rows.num_row_threads() : 0);
+  const unsigned num_threads =
+      rows.template finish<kSquares>(next.update, how.bound, num_steps < how.kSides, x, next_x, pieces);
+  meetings.meet(pieces, num_threads);
   return true;
 }
 
 /// Steps until there is none any more; gives their number, 1 or more.
-template <bool kWeighted, bool kSquares, class S>
-__device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<kWeighted, kSquares, S, 1>& shared,
+template <class Rows, bool kSquares, class S>
+__device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquares, 1>& shared,
                        RunMeetings<kSquares>& meetings) {
-  const RunSide<S>& side = how.sides[0];
-  RankRunRows<kWeighted, S> rows(side.a, side.deal, side.vectors, shared.rows[0], shared.scratch);
+  Rows rows(how.sides[0], shared.rows[0], shared.scratch);
   unsigned num_steps = 0;
   S *x = how.x, *next_x = how.other_x;
-  for (; step(how, side.vectors, rows, meetings, num_steps, x, next_x, shared.next); ++num_steps) {
+  for (; step(how, rows, meetings, num_steps, x, next_x, shared.next); ++num_steps) {
     S* const read = x;
     x = next_x, next_x = read;
   }
-  rows.leave(side.vectors, true);
+  rows.leave(true);
   return num_steps;
 }
-template <bool kWeighted, bool kSquares, class S>
-__device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<kWeighted, kSquares, S, 2>& shared,
+template <class Rows, bool kSquares, class S>
+__device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<Rows, kSquares, 2>& shared,
                        RunMeetings<kSquares>& meetings) {
-  const RunSide<S>&first = how.sides[0], &second = how.sides[1];
-  RankRunRows<kWeighted, S> firsts(first.a, first.deal, first.vectors, shared.rows[0], shared.scratch),
-      seconds(second.a, second.deal, second.vectors, shared.rows[1], shared.scratch);
+  Rows firsts(how.sides[0], shared.rows[0], shared.scratch),
+      seconds(how.sides[1], shared.rows[1], shared.scratch);
   unsigned num_steps = 0;
-  while (step(how, first.vectors, firsts, meetings, num_steps, how.x, how.other_x, shared.next)) {
+  while (step(how, firsts, meetings, num_steps, how.x, how.other_x, shared.next)) {
     ++num_steps;
-    if (!step(how, second.vectors, seconds, meetings, num_steps, how.other_x, how.x, shared.next)) break;
+    if (!step(how, seconds, meetings, num_steps, how.other_x, how.x, shared.next)) break;
     ++num_steps;
   }
-  firsts.leave(first.vectors, true);
-  seconds.leave(second.vectors, num_steps > 1);
+  firsts.leave(true);
+  seconds.leave(num_steps > 1);
   return num_steps;
 }
 
-template <bool kWeighted, bool kSquares, class S, class Run>
+template <class Rows, bool kSquares, class S, class Run>
 __global__ void __launch_bounds__(kRankRunThreads, 1)
     run_kernel(const __grid_constant__ DeviceRun<S, Run> how) {
   extern __shared__ double raw[];
-  auto& shared = *reinterpret_cast<RunShared<kWeighted, kSquares, S, DeviceRun<S, Run>::kSides>*>(raw);
+  auto& shared = *reinterpret_cast<RunShared<Rows, kSquares, DeviceRun<S, Run>::kSides>*>(raw);
   RunMeetings<kSquares> meetings(how.memory, shared.meetings);
   if (threadIdx.x == 0) shared.next = {first_update(how.run), 0, false};
   const unsigned num_steps = go(how, shared, meetings);
@@ -148,46 +144,49 @@ struct RunKernel {
   void (*allow_shared)(std::size_t);
   std::size_t shared_bytes;
 
-  template <bool kWeighted, bool kSquares>
+  template <class Rows, bool kSquares>
   static RunKernel of() {
-    return {run_kernel<kWeighted, kSquares, S, Run>,
-            allow_shared_bytes<run_kernel<kWeighted, kSquares, S, Run>>,
-            sizeof(RunShared<kWeighted, kSquares, S, DeviceRun<S, Run>::kSides>)};
+    return {run_kernel<Rows, kSquares, S, Run>, allow_shared_bytes<run_kernel<Rows, kSquares, S, Run>>,
+            sizeof(RunShared<Rows, kSquares, DeviceRun<S, Run>::kSides>)};
   }
-  static RunKernel of(bool weighted, bool squares) {
-    if (weighted) return squares ? of<true, true>() : of<true, false>();
-    return squares ? of<false, true>() : of<false, false>();
+  template <class Rows>
+  static RunKernel of(bool squares) {
+    return squares ? of<Rows, true>() : of<Rows, false>();
+  }
+  static RunKernel of(bool in_turn, bool weighted, bool squares) {
+    if (in_turn) return weighted ? of<RunRowsInTurn<true, S>>(squares) : of<RunRowsInTurn<false, S>>(squares);
+    return weighted ? of<RankRunRows<true, S>>(squares) : of<RankRunRows<false, S>>(squares);
   }
 };
 
 }  // namespace
 
 template <class S>
-unsigned most_run_blocks(bool weighted, unsigned num_multiprocessors) {
+bool can_run_steps(bool in_turn, bool weighted) {
   int device = 0, meets = 0, most_shared = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   // Asked for blocks that run at once, the runtime would load the kernels. Those of pairs take the most.
-  const std::size_t shared_bytes = RunKernel<S, PairRun>::of(weighted, true).shared_bytes;
-  if (meets == 0 || shared_bytes > static_cast<std::size_t>(most_shared)) return 0;
-  return std::min(num_multiprocessors, kMostRunBlocks);
+  const std::size_t shared_bytes = RunKernel<S, PairRun>::of(in_turn, weighted, true).shared_bytes;
+  return meets != 0 && shared_bytes <= static_cast<std::size_t>(most_shared);
 }
 
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how) {
   unsigned num_blocks = 0;
   for (const RunSide<S>& side : how.sides) num_blocks = std::max(num_blocks, side.deal.num_blocks);
-  const auto run = RunKernel<S, Run>::of(how.sides[0].a.values != nullptr, how.squares);
+  const auto run =
+      RunKernel<S, Run>::of(num_blocks > how.most_blocks, how.sides[0].a.values != nullptr, how.squares);
   run.allow_shared(run.shared_bytes);
   std::array<const void*, 1> arguments{&how};
-  TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(run.kernel), num_blocks,
-                                                kRankRunThreads, const_cast<void**>(arguments.data()),
-                                                run.shared_bytes, nullptr));
+  TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(
+      reinterpret_cast<const void*>(run.kernel), std::min(num_blocks, how.most_blocks), kRankRunThreads,
+      const_cast<void**>(arguments.data()), run.shared_bytes, nullptr));
 }
 
 #define TESSERA_INSTANTIATE(S)                           \
-  template unsigned most_run_blocks<S>(bool, unsigned);  \
+  template bool can_run_steps<S>(bool, bool);            \
   template void run_steps(const DeviceRun<S, RankRun>&); \
   template void run_steps(const DeviceRun<S, PairRun>&);
 TESSERA_INSTANTIATE(float)

@@ -44,6 +44,7 @@ void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>
   DeviceRun<S, RankRun> how = device_run<S>(run, bound, squares, box);
   const RunMatrix<S> rows = rows_of(matrix, vectors.num_rows);
   how.sides[0] = {rows.a, rows.deal, vectors};
+  how.most_blocks = rows.most_blocks;
   how.memory = rows.memory;
   how.x = rows.x;
   how.other_x = rows.other_x;
@@ -63,6 +64,7 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
         rows.a, rows.deal,
         run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score)};
     (side == 0 ? how.x : how.other_x) = rows.x;
+    how.most_blocks = rows.most_blocks;
     how.memory = rows.memory;
   }
   require(how.x != how.other_x, "two matrices");

@@ -1,18 +1,11 @@
-// The rows of a block of threads in runs of steps: what no step changes stays in registers and shared memory.
-// The sum of a row is the format's (kernels/csr_view.hpp): rows of a few elements are a thread's, chunks of
-// others a group's of kSumLanes threads.
+// The rows of a block of threads in runs of steps of small graphs: what no step changes stays in registers
+// and shared memory.
 #pragma once
-#include "kernels/cuda/csr_row_blocks.cuh"
 #include "kernels/cuda/rank_run_sums.cuh"
 #include "kernels/cuda/row_update.cuh"
+#include "kernels/cuda/run_row_sums.cuh"
 
 namespace tessera::cuda {
-
-/// Elements up to which a row is one thread's.
-inline constexpr std::uint32_t kMostOfThread = 16;
-/// Chunks of longer rows that a block has at most.
-inline constexpr std::uint32_t kMostChunks =
-    kRankRunStaged / (kMostOfThread + 1) + kRankRunStaged / kSumChunk;
 
 /// By all threads of a block of kRankRunThreads; between the parts of a step is a barrier, as they say.
 template <bool kWeighted, class S>
@@ -25,20 +18,19 @@ class RankRunRows {
     double parts[kThreads];
     double chunk_sums[kMostChunks];
   };
-  /// Of these rows.
-  struct Kept {
-    struct Chunk {
-      std::uint16_t begin, size;
-    } chunks[kMostChunks];
-    std::uint32_t num_chunks;
-  };
+  using Kept = RunChunks;  ///< of these rows
 
   /// Ends before a barrier.
-  __device__ RankRunRows(const CsrView<S>& a, const CsrDeal& deal, const RankVectors<S>& v, Kept& kept,
-                         Scratch& scratch)
+  __device__ RankRunRows(const RunSide<S>& side, Kept& kept, Scratch& scratch)
       // A block more than the deal has none of its rows.
-      : deal_(deal), block_(deal.blocks[min(blockIdx.x, deal.num_blocks)]), kept_(kept), scratch_(scratch) {
-    const RowBlock next = deal.blocks[min(blockIdx.x + 1, deal.num_blocks)];
+      : deal_(side.deal),
+        v_(side.vectors),
+        block_(deal_.blocks[min(blockIdx.x, deal_.num_blocks)]),
+        kept_(kept),
+        scratch_(scratch) {
+    const CsrView<S>& a = side.a;
+    const RankVectors<S>& v = v_;
+    const RowBlock next = deal_.blocks[min(blockIdx.x + 1, deal_.num_blocks)];
     num_elements_ = static_cast<std::uint32_t>(next.first_element - block_.first_element);
     const VertexId all_rows = is_piece() ? 1 : next.first_row - block_.first_row,
                    end = static_cast<VertexId>(v.num_rows);
@@ -50,7 +42,7 @@ class RankRunRows {
       if constexpr (kWeighted) values_[j] = a.values[block_.first_element + k];
     });
     each_row([&](unsigned j, std::uint32_t row, std::uint64_t i) {
-      keep(j, row, all_rows);
+      rows_[j] = row_at(row, all_rows);
       score_[j] = v.before[i];
       scale_[j] = v.scale == nullptr ? S{1} : v.scale[i];
       place_[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
@@ -65,45 +57,29 @@ class RankRunRows {
     each_element(
         [&](unsigned j, std::uint32_t k) { scratch_.terms[k] = product<kWeighted>(values_, j, inputs_[j]); });
   }
-  /// Behind a barrier after stage(). Whether this block ends its rows: of a row that is cut only the last one
-  /// does.
-  __device__ bool add() {
-    if (is_piece()) return add_piece(scratch_, num_elements_, block_, deal_, scratch_.chunk_sums);
-    // The last threads first, as the first ones have rows.
-    constexpr unsigned kGroups = kRankRunThreads / kSumLanes;
-    const unsigned group = kGroups - 1 - threadIdx.x / kSumLanes, lane = threadIdx.x % kSumLanes;
-    for (std::uint32_t first = 0; first < kept_.num_chunks; first += kGroups) {
-      const bool is_there = first + group < kept_.num_chunks;
-      const auto chunk = is_there ? kept_.chunks[first + group] : typename Kept::Chunk{0, 0};
-      const double sum = chunk_sum(scratch_.terms + chunk.begin, chunk.size, lane);
-      if (lane == 0 && is_there) scratch_.chunk_sums[first + group] = sum;
-    }
-    each_row([&](unsigned j, std::uint32_t, std::uint64_t) {
-      if (!in_chunks_[j]) sum_[j] = short_sum(scratch_.terms + first_[j], count_[j]);
-    });
-    return true;
-  }
-  /// Threads that have rows of a block which ends them: the first ones.
-  __device__ unsigned num_row_threads() const { return min(num_rows_, kRankRunThreads); }
-  /// Behind a barrier after add(), where that said so.
+  /// Behind a barrier after stage(): the step of all rows. Gives how many threads, the first ones, have rows.
   template <bool kSquares>
-  __device__ void update(const RankUpdate& update, const RankVectors<S>& v, const ExactScale& bound,
-                         bool is_first_step, S* x, RunPieces<kSquares>& pieces) {
+  __device__ unsigned finish(const RankUpdate& update, const ExactScale& bound, bool is_first_step, const S*,
+                             S* next_x, RunPieces<kSquares>& pieces) {
+    const bool ends_rows = add();
+    __syncthreads();
+    if (!ends_rows) return 0;
     each_row([&](unsigned j, std::uint32_t, std::uint64_t i) {
       // Any block of a row that is cut may have ended it in the step before.
-      if (is_piece() && !is_first_step) score_[j] = __ldcg(v.score + i);
-      const S now = new_rank(update, v, i, sum_of(j));
-      if (i < v.num_out) x[place_[j]] = input_of(v, now, scale_[j]);
-      if (is_piece()) v.score[i] = now;
+      if (is_piece() && !is_first_step) score_[j] = __ldcg(v_.score + i);
+      const S now = new_rank(update, v_, i, sum_of(j));
+      if (i < v_.num_out) next_x[place_[j]] = input_of(v_, now, scale_[j]);
+      if (is_piece()) v_.score[i] = now;
       pieces.add_row(bound, static_cast<double>(now) - static_cast<double>(score_[j]),
-                     static_cast<double>(now), scale_[j], v.are_masses);
+                     static_cast<double>(now), scale_[j], v_.are_masses);
       score_[j] = now;
     });
+    return min(num_rows_, kRankRunThreads);
   }
-  /// Leaves the scores in memory, where update() has left those of rows that are cut.
-  __device__ void leave(const RankVectors<S>& v, bool is_updated) const {
+  /// Leaves the scores in memory, where steps have left those of rows that are cut.
+  __device__ void leave(bool is_updated) const {
     if (is_piece() && is_updated) return;
-    each_row([&](unsigned j, std::uint32_t, std::uint64_t i) { v.score[i] = score_[j]; });
+    each_row([&](unsigned j, std::uint32_t, std::uint64_t i) { v_.score[i] = score_[j]; });
   }
 
  private:
@@ -126,73 +102,34 @@ class RankRunRows {
       if (row < num_rows_) use(j, row, i);
     }
   }
-  /// Where the elements of the thread's row j lie, and its chunks; num_rows: of the block, scores or not.
-  __device__ void keep(unsigned j, std::uint32_t row, std::uint32_t num_rows) {
-    first_[j] = 0, count_[j] = 1, in_chunks_[j] = true;
-    if (is_piece()) return;
+  /// num_rows: of the block, scores or not.
+  __device__ RunRow row_at(std::uint32_t row, std::uint32_t num_rows) {
+    if (is_piece()) return {};
     const VertexId at = block_.first_row + row;
-    const std::uint32_t begin = deal_.row_begins[at],
-                        end = row + 1 < num_rows ? deal_.row_begins[at + 1] : num_elements_;
-    in_chunks_[j] = end - begin > kMostOfThread;
-    if (!in_chunks_[j]) {
-      first_[j] = static_cast<std::uint16_t>(begin), count_[j] = static_cast<std::uint16_t>(end - begin);
-      return;
-    }
-    const std::uint32_t count = ceil_div(end - begin, kSumChunk), first = atomicAdd(&kept_.num_chunks, count);
-    for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint32_t from = begin + k * kSumChunk;
-      kept_.chunks[first + k] = {static_cast<std::uint16_t>(from),
-                                 static_cast<std::uint16_t>(min(kSumChunk, end - from))};
-    }
-    first_[j] = static_cast<std::uint16_t>(first), count_[j] = static_cast<std::uint16_t>(count);
+    return {deal_.row_begins[at], row + 1 < num_rows ? deal_.row_begins[at + 1] : num_elements_, kept_};
+  }
+  /// Whether this block ends its rows: of a row that is cut only the last one does.
+  __device__ bool add() {
+    if (is_piece()) return add_piece(scratch_, num_elements_, block_, deal_, scratch_.chunk_sums);
+    add_run_chunks(scratch_.terms, kept_, scratch_.chunk_sums);
+    each_row([&](unsigned j, std::uint32_t, std::uint64_t) {
+      if (!rows_[j].in_chunks) sum_[j] = run_short_sum(scratch_.terms + rows_[j].first, rows_[j].count);
+    });
+    return true;
   }
   __device__ double sum_of(unsigned j) const {
-    if (!in_chunks_[j]) return sum_[j];
-    double sum = 0;
-#pragma unroll 1
-    for (std::uint32_t k = 0; k < count_[j]; ++k) sum += scratch_.chunk_sums[first_[j] + k];
-    return sum;
-  }
-  /// group_sum() and thread_sum(), with several loads under way: where there is no element 0 is added, which
-  /// changes no sum that begins with 0.
-  __device__ static double chunk_sum(const double* terms, std::uint32_t size, unsigned lane) {
-    constexpr unsigned kAtOnce = 8;
-    double sum = 0;
-#pragma unroll 1
-    for (std::uint32_t first = lane; first < round_up(size, kSumLanes); first += kAtOnce * kSumLanes) {
-      double read[kAtOnce];
-#pragma unroll
-      for (unsigned j = 0; j < kAtOnce; ++j)
-        read[j] = first + j * kSumLanes < size ? terms[first + j * kSumLanes] : 0;
-#pragma unroll
-      for (unsigned j = 0; j < kAtOnce; ++j) sum += read[j];
-    }
-    __syncwarp();
-#pragma unroll
-    for (unsigned distance = 1; distance < kSumLanes; distance *= 2)
-      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-    return sum;
-  }
-  __device__ static double short_sum(const double* terms, std::uint32_t size) {
-    static_assert(kMostOfThread == 2 * kSumLanes);
-    double lanes[kSumLanes];
-#pragma unroll
-    for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] = 0.0 + (j < size ? terms[j] : 0.0);
-    if (size > kSumLanes)
-#pragma unroll
-      for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += j + kSumLanes < size ? terms[j + kSumLanes] : 0.0;
-    return add_lanes(lanes);
+    return rows_[j].in_chunks ? rows_[j].sum(scratch_.chunk_sums) : sum_[j];
   }
 
   const CsrDeal& deal_;
+  const RankVectors<S>& v_;
   const RowBlock block_;
   Kept& kept_;
   Scratch& scratch_;
   std::uint32_t num_elements_, num_rows_;
   VertexId columns_[kElementsEach];
   S values_[kWeighted ? kElementsEach : 1], inputs_[kElementsEach];
-  std::uint16_t first_[kRowsEach], count_[kRowsEach];  // elements, or chunks
-  bool in_chunks_[kRowsEach];
+  RunRow rows_[kRowsEach];
   double sum_[kRowsEach];  // of elements
   S score_[kRowsEach], scale_[kRowsEach];
   VertexId place_[kRowsEach];

@@ -98,8 +98,8 @@ struct InOrder {
 
 Json walk_steps(const Graph& graph, Backend<S>& backend, Communicator& comm, std::span<const double> weights,
                 std::size_t num_queries, RwrOptions options = {.stop = {.fixed_iterations = kSteps}}) {
-  auto op =
-      SpmvOperator<S>::in_edges(graph, {.num_vectors = static_cast<unsigned>(num_queries)}, backend, comm);
+  auto op = SpmvOperator<S>::in_edges(
+      graph, {.num_vectors = static_cast<unsigned>(num_queries), .for_runs = false}, backend, comm);
   std::vector<VertexId> queries;
   for (std::size_t v = 0; v < weights.size() && queries.size() < num_queries; ++v)
     if (weights[v] > 0) queries.push_back(static_cast<VertexId>(v));

@@ -74,7 +74,7 @@ template <class S>
 Json measure_form(const Graph& graph, OperatorOptions options, const std::vector<double>& expected,
                   Communicator& comm) {
   options.table.gpu = load_device_rates(comm);
-  options.for_updates = false;
+  options.for_updates = options.for_runs = false;
   options.pack_on_device = true;
   const auto backend = make_backend<S>("cuda");
   auto op = SpmvOperator<S>::in_edges(graph, options, *backend, comm);

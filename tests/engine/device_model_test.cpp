@@ -196,6 +196,30 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
             KernelKind::tile_messages);
 }
 
+TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
+  const std::vector<std::uint64_t> lengths(1000, 50);
+  PerfTable table = default_perf_table();
+  table.gpu.tiles = {1e-6};
+  table.gpu.bins = {1e-6};
+  table.gpu.csr = {3e-6};
+  TilingLimits limits = kGpuLimits;
+  const auto plan = [&](EdgeOffset run_nonzeros, KernelKind asked = KernelKind::automatic) {
+    limits.run_nonzeros = run_nonzeros;
+    return choose_plan(asked, lengths, lengths, limits, table);
+  };
+  EXPECT_EQ(plan(49999).kernel, KernelKind::tile_messages);
+  const SpmvPlan runs = plan(50000);
+  EXPECT_EQ(runs.kernel, KernelKind::csr);
+  EXPECT_EQ(runs.order, ColumnOrderKind::original);
+  EXPECT_NE(runs.reason.find("many steps at once"), std::string::npos) << runs.reason;
+  EXPECT_EQ(plan(50000, KernelKind::tile_messages).kernel, KernelKind::tile_messages);
+  // Blocks of vectors go step by step. Where CSR is faster in any case that is the reason.
+  const SpmvPlan block = choose_plan(KernelKind::automatic, lengths, lengths, limits, table, nullptr, 4);
+  EXPECT_EQ(block.reason.find("many steps at once"), std::string::npos) << block.reason;
+  table.gpu.csr = {1e-6};
+  EXPECT_EQ(plan(50000).reason.find("many steps at once"), std::string::npos);
+}
+
 TEST(DeviceModel, NeighboursThatGatherTheSameSpeakForCsr) {
   const std::vector<std::uint64_t> lengths(1 << 20, 10);
   PerfTable table = default_perf_table();

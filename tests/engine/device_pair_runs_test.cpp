@@ -164,13 +164,14 @@ RandomMatrix scattered(RandomMatrix a, std::uint64_t other_rows) {
   return a;
 }
 
-/// One side is dealt to more blocks than the other, and has rows of several blocks.
+/// One side is dealt to more blocks than the other, and has rows of several blocks; of the largest a block of
+/// threads goes through several of the deal's.
 TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   std::vector<std::uint64_t> lengths;
   for (const std::uint64_t length : {0, 1, 8, 16, 17, 255, 257, 1025, 4096, 4097, 17000})
     lengths.insert(lengths.end(), {length, 1, 0, length});
   lengths.resize(20000, 2);
-  for (const std::uint64_t num_rows : {300, 90000}) {
+  for (const std::uint64_t num_rows : {300, 90000, 350000}) {
     const std::vector<std::uint64_t> fives(num_rows, 5);
     const RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
                        b = scattered(matrix_of_row_lengths(fives, 20000), lengths.size());

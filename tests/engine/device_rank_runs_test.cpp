@@ -152,8 +152,25 @@ TYPED_TEST(DeviceRankRuns, OfManyRowsHaveTheBitsOfTheCpu) {
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(std::vector<std::uint64_t>(90000, 3), 90000), {});
 }
 
+/// Blocks of threads go through several of the deal's, with rows of all lengths in any of their turns.
+TYPED_TEST(DeviceRankRuns, InTurnHaveTheBitsOfTheCpu) {
+  for (const std::uint64_t num_rows : {140000, 300000, 450000}) {
+    std::vector<std::uint64_t> lengths(num_rows, 3);
+    std::mt19937_64 random(num_rows);
+    for (const std::uint64_t length :
+         {0, 8, 9, 16, 17, 64, 255, 256, 257, 1024, 1025, 600, 4095, 4096, 4097, 17000})
+      for (int i = 0; i < 4; ++i) lengths[random() % num_rows] = length;
+    RandomMatrix a = matrix_of_row_lengths(lengths, num_rows);
+    this->expect_the_bits_of_the_cpu(a, {});
+    this->expect_the_bits_of_the_cpu(
+        a, {.squares = true, .with_jump = true, .scales = Scales::masses, .norm = Norm::l2});
+    a.values = random_values<double>(a.col_indices.size(), 4);
+    this->expect_the_bits_of_the_cpu(a, {.num_unconnected = num_rows / 3, .norm = Norm::linf});
+  }
+}
+
 TYPED_TEST(DeviceRankRuns, AreOfSmallMatricesOnly) {
-  for (const std::uint64_t num_rows : {300000, 0}) {
+  for (const std::uint64_t num_rows : {2200000, 0}) {
     const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 3), num_rows);
     const auto matrix = pack(*this->device_, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
     EXPECT_FALSE(matrix->prepare_to_run_steps());

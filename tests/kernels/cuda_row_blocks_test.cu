@@ -152,6 +152,17 @@ TEST(RowBlocks, OfARankRunAreNoMoreThanMultiprocessors) {
       EXPECT_GT(num_blocks, kMultiprocessors * 3 / 4);
     }
   }
+  // Larger matrices: a few blocks for each multiprocessor.
+  for (const std::uint64_t num_rows : {200000, 300000, 400000}) {
+    const auto offsets = offsets_of(std::vector<std::uint64_t>(num_rows, 5));
+    const RowDeal deal = deal_rank_run_rows(offsets, kMultiprocessors);
+    expect_blocks(offsets, deal, kRankRunRows);
+    const std::size_t num_blocks = deal.blocks.size() - 1,
+                      turns = ceil_div<std::size_t>(num_blocks, kMultiprocessors);
+    EXPECT_GE(turns, 2u);
+    EXPECT_LE(turns, kMostRunTurns);
+    EXPECT_GT(num_blocks, turns * kMultiprocessors * 3 / 4);
+  }
   // Full blocks, and more of them than could run.
   const auto many = offsets_of(std::vector<std::uint64_t>(2000, kRankRunStaged / 2));
   EXPECT_EQ(deal_rank_run_rows(many, kMultiprocessors).blocks.size() - 1, 1000u);

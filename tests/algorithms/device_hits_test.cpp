@@ -53,6 +53,15 @@ TEST_F(DeviceHits, OfEachNormHasTheBitsOfTheCpu) {
   }
 }
 
+/// Blocks of threads go through several blocks of rows in turn, of either side.
+TEST_F(DeviceHits, OfManyRowsHasTheBitsOfTheCpu) {
+  for (const bool weighted : {false, true}) {
+    HitsOptions options;
+    options.stop.fixed_iterations = 20;
+    expect_the_bits_of_the_cpu(graph_of(random_oracle_graph(7, 300000, 900000, weighted), weighted), options);
+  }
+}
+
 TEST_F(DeviceHits, StopsAtItsStep) {
   const Graph graph = graph_of(random_oracle_graph(6, 1000, 6000, true), true);
   for (const int steps : {1, 2, 3, 4, 13, 67, 68, 132}) {  // runs end at 3, 67, 131

@@ -50,7 +50,7 @@ struct OperatorOptions {
   /// other norms than the sum); false: for products by themselves, which are up to 10 % faster then.
   bool for_updates = true;
   /// CSR is taken of one vector where that lets a device make many steps at once (prepare_to_run_steps);
-  /// false: there are none of PageRank, and none of alternating HITS with the sum as norm.
+  /// false: what multiplies is neither PageRank nor alternating HITS with the sum as norm.
   bool for_runs = true;
 };
 

@@ -107,7 +107,12 @@ RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
 
 RowDeal deal_rank_run_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
   if (row_offsets.empty()) row_offsets = kNoRows;
-  for (unsigned turns = 1;; ++turns) {
+  const std::uint64_t num_elements = row_offsets.back() - row_offsets.front(),
+                      least = std::max(ceil_div<std::uint64_t>(num_elements, kRankRunStaged),
+                                       ceil_div<std::uint64_t>(row_offsets.size() - 1, kRankRunRows)),
+                      turns_of_full = ceil_div<std::uint64_t>(least, num_multiprocessors);
+  for (auto turns = static_cast<unsigned>(std::clamp<std::uint64_t>(turns_of_full, 1, kMostRunTurns));;
+       ++turns) {
     RowDeal deal = deal_to_at_most(turns * num_multiprocessors, row_offsets);
     if (deal.blocks.size() - 1 <= turns * num_multiprocessors || turns == kMostRunTurns) return deal;
   }

@@ -182,7 +182,7 @@ std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& li
     reason = kNoRoomForTiles;
   else if (!asked && plan.kernel == KernelKind::csr &&
            plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds)
-    reason = "so small that the GPU may make many steps at once";
+    reason = "so small that one GPU may make many steps at once";
   else if (!asked && plan.kernel == KernelKind::csr &&
            plan.predicted_csr_seconds > plan.predicted_tile_seconds)
     reason = fmt::format("tiling is predicted to gain less than {:.0f} %", (gain - 1) * 100);
@@ -250,7 +250,8 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     }
   }
   const double gain = required_gain(limits, work.weighted, num_vectors);
-  const bool runs = num_vectors == 1 && num_nonzeros <= static_cast<double>(limits.run_nonzeros);
+  const bool runs = num_vectors == 1 && num_nonzeros <= static_cast<double>(limits.run_nonzeros) &&
+                    row_lengths.size() <= limits.run_rows;
   if (asked == KernelKind::automatic)
     plan.kernel =
         limits.holds_tiles && !runs && plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds

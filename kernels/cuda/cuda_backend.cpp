@@ -90,7 +90,8 @@ class CudaBackend : public Backend<S> {
             .value_bytes = sizeof(S),
             .prefers_messages = true,
             .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes,
-            .run_nonzeros = EdgeOffset{1} << 20};
+            .run_nonzeros = EdgeOffset{1} << 20,  // measured; 132 multiprocessors may run twice as many
+            .run_rows = std::uint64_t{1} << 19};
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }

@@ -64,6 +64,7 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
         rows.a, rows.deal,
         run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score)};
     (side == 0 ? how.x : how.other_x) = rows.x;
+    require(side == 0 || rows.most_blocks == how.most_blocks, "both matrices on one device");
     how.most_blocks = rows.most_blocks;
     how.memory = rows.memory;
   }

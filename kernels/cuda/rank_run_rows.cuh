@@ -52,7 +52,7 @@ class RankRunRows {
   __device__ void read(const S* x) {
     each_element([&](unsigned j, std::uint32_t) { inputs_[j] = x[columns_[j]]; });
   }
-  /// Behind a barrier after add().
+  /// Behind a barrier after finish().
   __device__ void stage() {
     each_element(
         [&](unsigned j, std::uint32_t k) { scratch_.terms[k] = product<kWeighted>(values_, j, inputs_[j]); });

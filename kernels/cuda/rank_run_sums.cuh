@@ -7,7 +7,8 @@
 namespace tessera::cuda {
 
 /// What a thread's rows add. Scores and changes are at most the bound, so that a piece has 26 bits and a
-/// sign.
+/// sign, and 32 of them have room.
+static_assert(kMostRunTurns * (kRankRunRows / kRankRunThreads) < 32, "rows of a thread in a step");
 template <bool kSquares>
 struct RunPieces {
   static constexpr unsigned kChange = 0, kSquaresAt = ExactSum::kFolds,

@@ -27,7 +27,6 @@ class RunRowsInTurn {
     RunChunks chunks[3];  ///< in this turn, in the next, and of the one after that, which are none yet
   };
 
-  /// Ends before a barrier.
   __device__ RunRowsInTurn(const RunSide<S>& side, Kept& kept, Scratch& scratch)
       : a_(side.a), deal_(side.deal), v_(side.vectors), kept_(kept), scratch_(scratch) {
     const std::uint32_t first = first_block_of(blockIdx.x);
@@ -40,7 +39,7 @@ class RunRowsInTurn {
   /// Asks for the inputs of the first block, which stage() waits for.
   __device__ void read(const S* x) { read(x, 0); }
   __device__ void stage() { stage(0, turn_); }
-  /// Behind a barrier after stage(): the step of all rows. Gives how many threads have rows.
+  /// Behind a barrier after stage(): the step of all rows. Gives how many threads may have rows.
   template <bool kSquares>
   __device__ unsigned finish(const RankUpdate& update, const ExactScale& bound, bool is_first_step,
                              const S* x, S* next_x, RunPieces<kSquares>& pieces) {

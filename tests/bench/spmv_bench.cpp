@@ -148,7 +148,9 @@ Json measure_step(const Graph& graph, Communicator& comm) {
   backend->clear(y);
   const Times update = time_device(
       [&] { backend->rank_update({}, y, {}, {}, scale, ExactScale(4.0), false, score, op.input_target(x)); });
-  return {{"ms", json_of(step)}, {"update_in_order_ms", json_of(update)}};
+  return {{"kernel", to_string(op.plan().kernel)},
+          {"ms", json_of(step)},
+          {"update_in_order_ms", json_of(update)}};
 }
 
 void measure(const std::string& name, bool only_planned) {

@@ -203,6 +203,7 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   table.gpu.bins = {1e-6};
   table.gpu.csr = {3e-6};
   TilingLimits limits = kGpuLimits;
+  limits.run_rows = lengths.size();
   const auto plan = [&](EdgeOffset run_nonzeros, KernelKind asked = KernelKind::automatic) {
     limits.run_nonzeros = run_nonzeros;
     return choose_plan(asked, lengths, lengths, limits, table);
@@ -213,9 +214,13 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   EXPECT_EQ(runs.order, ColumnOrderKind::original);
   EXPECT_NE(runs.reason.find("many steps at once"), std::string::npos) << runs.reason;
   EXPECT_EQ(plan(50000, KernelKind::tile_messages).kernel, KernelKind::tile_messages);
-  // Blocks of vectors go step by step. Where CSR is faster in any case that is the reason.
+  // Blocks of vectors go step by step, as do more rows. Where CSR is faster in any case that is the reason.
+  table.gpu.block = {1};
   const SpmvPlan block = choose_plan(KernelKind::automatic, lengths, lengths, limits, table, nullptr, 4);
-  EXPECT_EQ(block.reason.find("many steps at once"), std::string::npos) << block.reason;
+  EXPECT_EQ(block.kernel, KernelKind::tile_messages) << block.reason;
+  --limits.run_rows;
+  EXPECT_EQ(plan(50000).kernel, KernelKind::tile_messages);
+  ++limits.run_rows;
   table.gpu.csr = {1e-6};
   EXPECT_EQ(plan(50000).reason.find("many steps at once"), std::string::npos);
 }

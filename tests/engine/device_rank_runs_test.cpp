@@ -147,14 +147,14 @@ TYPED_TEST(DeviceRankRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   }
 }
 
-/// More rows than threads in every block, and as many as steps still run of.
+/// More rows than threads in every block, and as many as still are kept by a block each.
 TYPED_TEST(DeviceRankRuns, OfManyRowsHaveTheBitsOfTheCpu) {
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(std::vector<std::uint64_t>(90000, 3), 90000), {});
 }
 
 /// Blocks of threads go through several of the deal's, with rows of all lengths in any of their turns.
 TYPED_TEST(DeviceRankRuns, InTurnHaveTheBitsOfTheCpu) {
-  for (const std::uint64_t num_rows : {140000, 300000, 450000}) {
+  for (const std::uint64_t num_rows : {140000, 300000, 400000}) {
     std::vector<std::uint64_t> lengths(num_rows, 3);
     std::mt19937_64 random(num_rows);
     for (const std::uint64_t length :
@@ -169,7 +169,11 @@ TYPED_TEST(DeviceRankRuns, InTurnHaveTheBitsOfTheCpu) {
   }
 }
 
+/// By elements, by blocks of long rows, and none.
 TYPED_TEST(DeviceRankRuns, AreOfSmallMatricesOnly) {
+  const RandomMatrix full = matrix_of_row_lengths(std::vector<std::uint64_t>(1000, 2100), 3000);
+  EXPECT_FALSE(pack(*this->device_, full, KernelKind::csr, original_column_order(full.num_cols), {}, 0)
+                   ->prepare_to_run_steps());
   for (const std::uint64_t num_rows : {2200000, 0}) {
     const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 3), num_rows);
     const auto matrix = pack(*this->device_, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);

@@ -139,8 +139,8 @@ TEST(RowBlocks, OfASmallMatrixReachEveryMultiprocessor) {
   EXPECT_GT(deal_rows(offsets, kMultiprocessors).blocks.size(), 2 * kMultiprocessors);
 }
 
-/// Blocks wait for each other, and one of a multiprocessor runs at once.
-TEST(RowBlocks, OfARankRunAreNoMoreThanMultiprocessors) {
+/// Blocks of threads wait for each other, and one of a multiprocessor runs at once, which goes through some.
+TEST(RowBlocks, OfARankRunAreAsManyAsMultiprocessorsOrAFewTimes) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<std::uint64_t> lengths(1 + random() % 60000);

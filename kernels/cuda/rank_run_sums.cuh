@@ -6,9 +6,11 @@
 
 namespace tessera::cuda {
 
+static_assert(kMostRunTurns * (kRankRunRows / kRankRunThreads) < 32,
+              "the pieces of a thread's rows in a step, of 26 bits and a sign, have room in an int");
+
 /// What a thread's rows add. Scores and changes are at most the bound, so that a piece has 26 bits and a
-/// sign, and 32 of them have room.
-static_assert(kMostRunTurns * (kRankRunRows / kRankRunThreads) < 32, "rows of a thread in a step");
+/// sign.
 template <bool kSquares>
 struct RunPieces {
   static constexpr unsigned kChange = 0, kSquaresAt = ExactSum::kFolds,

@@ -173,12 +173,18 @@ TEST(DeviceModel, ThePlanNamesThePartsOfItsKernel) {
   EXPECT_TRUE(choose_plan(KernelKind::tile_composite, lengths, lengths, kGpuLimits, table).parts.empty());
 }
 
-TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
-  const std::vector<std::uint64_t> lengths(1000, 50);
+/// Both passes take 2 us, CSR 3, whatever the matrix.
+PerfTable table_of_fast_tiles() {
   PerfTable table = default_perf_table();
   table.gpu.tiles = {1e-6};
   table.gpu.bins = {1e-6};
   table.gpu.csr = {3e-6};
+  return table;
+}
+
+TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
+  const std::vector<std::uint64_t> lengths(1000, 50);
+  PerfTable table = table_of_fast_tiles();
   EXPECT_EQ(choose_plan(KernelKind::automatic, lengths, lengths, kGpuLimits, table).kernel,
             KernelKind::tile_messages);
   // Where there are values tiles must promise 25 %.
@@ -198,10 +204,7 @@ TEST(DeviceModel, ThePlanFollowsTheRatesOfTheGpu) {
 
 TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   const std::vector<std::uint64_t> lengths(1000, 50);
-  PerfTable table = default_perf_table();
-  table.gpu.tiles = {1e-6};
-  table.gpu.bins = {1e-6};
-  table.gpu.csr = {3e-6};
+  PerfTable table = table_of_fast_tiles();
   TilingLimits limits = kGpuLimits;
   limits.run_rows = lengths.size();
   const auto plan = [&](EdgeOffset run_nonzeros, KernelKind asked = KernelKind::automatic) {

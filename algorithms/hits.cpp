@@ -81,7 +81,7 @@ class AlternatingHits {
     if (!hub_.columns.are_known()) authority_.columns = {};
     authority_.follow(hub_);
     hub_.follow(authority_);
-    if (authority_.may_run() && hub_.may_run())
+    if (authority_.may_run() && hub_.may_run() && authority_.op->runs_in_pair_with(*hub_.op))
       runs_.emplace(to_authority, to_hub, PairState<S>{authority_.columns, authority_.score},
                     PairState<S>{hub_.columns, hub_.score}, PairNorms{authority_.least_norm, hub_.least_norm},
                     options.stop);

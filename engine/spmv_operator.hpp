@@ -128,10 +128,14 @@ class SpmvOperator {
                               bool squares, Buffer<S>& score, const InputTarget<S>& next) {
     return backend_->end_with_update(*matrix_, update, scale, bound, squares, score, next);
   }
-  /// On one rank, where a device can, steps of ranks, or of pairs if both operators can, follow one another
-  /// without the host (Backend::run_rank_steps, run_pair_steps), and neither x nor y is needed.
+  /// On one rank, where a device can, steps of ranks, or of pairs if both operators can and run in pair,
+  /// follow one another without the host (Backend::run_rank_steps, run_pair_steps), and neither x nor y is
+  /// needed.
   bool prepare_to_run_steps() const {
     return comm_->size() == 1 && works_ahead() && matrix_->prepare_to_run_steps();
+  }
+  bool runs_in_pair_with(const SpmvOperator& other) const {
+    return matrix_->runs_in_pair_with(*other.matrix_);
   }
   std::vector<VectorSums> run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
                                          const RowScale<S>& scale, const ExactScale& bound, bool squares,

@@ -195,6 +195,17 @@ std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& li
                      plan.predicted_csr_seconds * 1e3);
 }
 
+/// Whether steps may follow one another without the host. Of HITS, the columns of one matrix are the rows of
+/// the other.
+bool may_run(const LengthCounts& rows, const LengthCounts& columns, double num_nonzeros,
+             std::uint64_t num_rows, const TilingLimits& limits) {
+  const auto are_short = [&](const LengthCounts& lengths) {
+    return lengths.empty() || lengths.begin()->first <= limits.run_longest_row;
+  };
+  return num_nonzeros <= static_cast<double>(limits.run_nonzeros) && num_rows <= limits.run_rows &&
+         are_short(rows) && are_short(columns);
+}
+
 /// Blocks of vectors read hubs from cache where those lie together.
 void choose_order(const GraphFindings* findings, bool has_blocks, SpmvPlan& plan) {
   if (plan.kernel == KernelKind::csr && !has_blocks)
@@ -250,8 +261,7 @@ SpmvPlan choose_plan(KernelKind asked, std::span<const std::uint64_t> row_length
     }
   }
   const double gain = required_gain(limits, work.weighted, num_vectors);
-  const bool runs = num_vectors == 1 && num_nonzeros <= static_cast<double>(limits.run_nonzeros) &&
-                    row_lengths.size() <= limits.run_rows;
+  const bool runs = num_vectors == 1 && may_run(rows, columns, num_nonzeros, row_lengths.size(), limits);
   if (asked == KernelKind::automatic)
     plan.kernel =
         limits.holds_tiles && !runs && plan.predicted_csr_seconds > gain * plan.predicted_tile_seconds

@@ -45,9 +45,10 @@ struct TilingLimits {
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
   bool holds_tiles = true;        ///< false: there is no memory near the cores for these tiles, only CSR
-  /// Steps of matrices of up to so many elements and rows may follow one another without the host, where
-  /// these are CSR (Matrix::prepare_to_run_steps), which takes less than tiles do.
-  EdgeOffset run_nonzeros = 0;
+  /// Steps of matrices of up to so many elements and rows, and with rows and columns of up to so many
+  /// elements, may follow one another without the host, where these are CSR (Matrix::prepare_to_run_steps),
+  /// which takes less than tiles do.
+  EdgeOffset run_nonzeros = 0, run_longest_row = 0;
   std::uint64_t run_rows = 0;
 
   /// for_updates: of products that end in updates (Backend::end_with_update), where rows have a cost.
@@ -104,6 +105,9 @@ class Matrix {
   /// Whether steps of ranks and pairs may follow one another without the host (Backend::run_rank_steps,
   /// run_pair_steps). Finds out and prepares what that takes, once; no exchange may be under way.
   virtual bool prepare_to_run_steps() const { return false; }
+  /// Whether those of this matrix and another, both of which may run, do so in turn
+  /// (Backend::run_pair_steps).
+  virtual bool runs_in_pair_with(const Matrix& /*other*/) const { return true; }
   /// Whether so many walks take a step in one go (Backend::step_walks).
   virtual bool steps_walks(unsigned /*num_vectors*/) const { return false; }
   /// apply() with one vector, timed. By the host's clock where a backend has no better.

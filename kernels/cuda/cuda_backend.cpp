@@ -90,7 +90,9 @@ class CudaBackend : public Backend<S> {
             .value_bytes = sizeof(S),
             .prefers_messages = true,
             .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes,
-            .run_nonzeros = EdgeOffset{1} << 20,  // measured; 132 multiprocessors may run twice as many
+            // Measured on 132 multiprocessors, and what one of them has room for (run_windows.hpp).
+            .run_nonzeros = (EdgeOffset{1} << 23) / sizeof(S),
+            .run_longest_row = 96000 / sizeof(S),
             .run_rows = std::uint64_t{1} << 19};
   }
   bool memory_is_host() const override { return false; }

@@ -10,6 +10,7 @@
 #include "kernels/block_padding.hpp"
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/cuda_step_runs.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/one_part_matrix.hpp"
 
@@ -20,6 +21,12 @@ namespace {
 /// of R-MAT 16 and smaller (14,000) a product and an update take less, of 17 and larger (28,000) more. In
 /// fours one step takes less at any size (docs/performance.md).
 constexpr std::uint64_t kLeastOfSteps = 20000;
+
+/// Elements a multiprocessor from which on windows take less than registers, but where these cut a row that
+/// one window must have (docs/performance.md).
+constexpr std::uint32_t kMostOfRegisters = kRankRunStaged / 2;
+/// Rows and columns that are looked at for runs: steps of matrices with more are bound by these.
+constexpr std::uint64_t kMostRunRows = std::uint64_t{1} << 20;
 
 /// A copy on the device, and kReadAhead more, where there are any.
 template <class T>
@@ -98,28 +105,20 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     if (runs_taken_.size() < num_groups) runs_taken_ = zeros(num_groups);
   }
   bool prepare_to_run_steps() const override {
-    if (may_run_steps_) return *may_run_steps_;
-    may_run_steps_ = false;
-    run_blocks_ = std::min(num_multiprocessors_, kMostRunBlocks);
-    const std::uint64_t size = device_.col_indices.size(), most = std::uint64_t{kMostRunTurns} * run_blocks_;
-    if (size == 0 || size > kRankRunStaged * most || device_.num_rows > kRankRunRows * most) return false;
-    const RowDeal deal = deal_rank_run_rows(on_host(device_.row_offsets).span(), run_blocks_);
-    const std::uint64_t num_blocks = deal.blocks.size() - 1;
-    if (num_blocks > most || !can_run_steps<S>(num_blocks > run_blocks_, !device_.values.empty()))
-      return false;
-    run_rows_.emplace(deal);
-    run_memory_ = device_buffer<RunMemory>(1);
-    TESSERA_CUDA_CALL(cudaMemset(run_memory_.data(), 0, run_memory_.size_bytes()));
-    run_inputs_ = device_buffer<S>(2 * device_.num_slots);
-    TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
-    may_run_steps_ = true;
-    return true;
+    if (!may_run_steps_) may_run_steps_ = deals_run();
+    return *may_run_steps_;
+  }
+  bool runs_in_pair_with(const Matrix<S>& other) const override {
+    const auto* csr = dynamic_cast<const CudaCsr*>(&other);
+    return csr != nullptr && prepare_to_run_steps() && csr->prepare_to_run_steps() &&
+           kind_of_run(run_matrix(), csr->run_matrix()) != RunKind::none;
   }
   RunMatrix<S> run_matrix() const override {
     require(prepare_to_run_steps(), "a matrix whose steps run");
     return {.a = device_.view(),
-            .deal = run_rows_->view(),
-            .most_blocks = run_blocks_,
+            .deal = run_rows_ ? run_rows_->view() : CsrDeal{},
+            .windows = run_windows_ ? run_windows_->view() : RunWindows{},
+            .prefers_windows = prefers_windows_,
             .memory = run_memory_.data(),
             .x = run_inputs_.data(),
             .other_x = run_inputs_.data() + device_.num_slots};
@@ -146,6 +145,31 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     Buffer<double> sums;
   };
   static bool in_fours(unsigned num_vectors) { return adds_in_fours(num_vectors, sizeof(S)); }
+  bool is_weighted() const { return !device_.values.empty(); }
+  /// Rows for runs of steps, in registers and in windows, and what blocks meet by.
+  bool deals_run() const {
+    const unsigned num_blocks = std::min(num_multiprocessors_, kMostRunBlocks);
+    const std::uint64_t size = device_.col_indices.size();
+    if (size == 0 || std::max(device_.num_rows, device_.num_slots) > kMostRunRows) return false;
+    const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
+    EdgeOffset longest = 0;
+    for (std::uint64_t i = 0; i < device_.num_rows; ++i)
+      longest = std::max(longest, row_offsets[i + 1] - row_offsets[i]);
+    prefers_windows_ = size > std::uint64_t{kMostOfRegisters} * num_blocks && longest <= kRankRunStaged;
+    if (size <= std::uint64_t{kRankRunStaged} * num_blocks && can_run_steps<S>(is_weighted())) {
+      const RowDeal deal = deal_rank_run_rows(row_offsets.span(), num_blocks);
+      if (deal.blocks.size() - 1 <= num_blocks) run_rows_.emplace(deal);
+    }
+    if (!run_rows_ || size > std::uint64_t{kMostOfRegisters} * num_blocks)
+      run_windows_ = RunWindowRows::of(device_.view(), row_offsets.span(), num_blocks,
+                                       room_for_windows<S>(is_weighted()));
+    if (!run_rows_ && !run_windows_) return false;
+    run_memory_ = device_buffer<RunMemory>(1);
+    TESSERA_CUDA_CALL(cudaMemset(run_memory_.data(), 0, run_memory_.size_bytes()));
+    run_inputs_ = device_buffer<S>(2 * device_.num_slots);
+    TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
+    return true;
+  }
   BlockDeal& block_deal(unsigned num_vectors) const { return block_deals_[in_fours(num_vectors) ? 1 : 0]; }
   void deal_runs(bool fours, BlockDeal& to) const {
     const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
@@ -175,7 +199,8 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   const DealtRows rows_;
   mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
-  mutable unsigned run_blocks_ = 0;
+  mutable std::optional<RunWindowRows> run_windows_;
+  mutable bool prefers_windows_ = false;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;
   mutable BlockDeal block_deals_[2];  // the second for rows in fours

@@ -84,17 +84,6 @@ RowDeal deal_by(std::span<const EdgeOffset> row_offsets, const BlockLimits& limi
   return deal;
 }
 
-/// Of a run, blocks of about equal cost; more, where these are full.
-RowDeal deal_to_at_most(unsigned num_blocks, std::span<const EdgeOffset> row_offsets) {
-  // Rows are no sand: limits of even shares may leave some over.
-  for (unsigned shares = num_blocks;; shares -= ceil_div(shares, 16u)) {
-    const BlockLimits limits = BlockLimits::of(kRankRunStaged, kRankRunRows, row_offsets, shares);
-    RowDeal deal = deal_by(row_offsets, limits);
-    const bool is_most = limits.elements == kRankRunStaged && limits.rows == kRankRunRows;
-    if (deal.blocks.size() - 1 <= num_blocks || is_most || shares == 1) return deal;
-  }
-}
-
 }  // namespace
 
 RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
@@ -107,14 +96,12 @@ RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multipro
 
 RowDeal deal_rank_run_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors) {
   if (row_offsets.empty()) row_offsets = kNoRows;
-  const std::uint64_t num_elements = row_offsets.back() - row_offsets.front(),
-                      least = std::max(ceil_div<std::uint64_t>(num_elements, kRankRunStaged),
-                                       ceil_div<std::uint64_t>(row_offsets.size() - 1, kRankRunRows)),
-                      turns_of_full = ceil_div<std::uint64_t>(least, num_multiprocessors);
-  for (auto turns = static_cast<unsigned>(std::clamp<std::uint64_t>(turns_of_full, 1, kMostRunTurns));;
-       ++turns) {
-    RowDeal deal = deal_to_at_most(turns * num_multiprocessors, row_offsets);
-    if (deal.blocks.size() - 1 <= turns * num_multiprocessors || turns == kMostRunTurns) return deal;
+  // Rows are no sand: limits of even shares may leave some over.
+  for (unsigned shares = num_multiprocessors;; shares -= ceil_div(shares, 16u)) {
+    const BlockLimits limits = BlockLimits::of(kRankRunStaged, kRankRunRows, row_offsets, shares);
+    RowDeal deal = deal_by(row_offsets, limits);
+    const bool is_most = limits.elements == kRankRunStaged && limits.rows == kRankRunRows;
+    if (deal.blocks.size() - 1 <= num_multiprocessors || is_most || shares == 1) return deal;
   }
 }
 

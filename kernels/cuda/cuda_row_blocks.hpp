@@ -20,8 +20,6 @@ inline constexpr std::uint32_t most_rows_of(std::uint32_t num_staged) { return n
 /// more threads, elements and rows each.
 inline constexpr unsigned kRankRunThreads = 512;
 inline constexpr std::uint32_t kRankRunStaged = 4096, kRankRunRows = 1024;
-/// Of larger graphs a block of threads goes through so many such blocks in turn, at most.
-inline constexpr unsigned kMostRunTurns = 4;
 
 /// How a block adds what it has staged. Rows of more than kSumChunk elements take a warp each, whatever the
 /// others take.
@@ -59,7 +57,7 @@ struct RowDeal {
 /// Small matrices get less a block, so that every multiprocessor has some.
 RowDeal deal_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
 /// For runs of steps; how blocks add is not looked at, but in pieces. Blocks are at most as many as there are
-/// multiprocessors, or a multiple of them up to kMostRunTurns, if that is enough.
+/// multiprocessors, if that is enough.
 RowDeal deal_rank_run_rows(std::span<const EdgeOffset> row_offsets, unsigned num_multiprocessors);
 
 }  // namespace tessera::cuda

@@ -16,6 +16,7 @@
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/cuda/run_window_rows.hpp"
 #include "kernels/pair_run.hpp"
 #include "kernels/tile_composite_view.hpp"
 
@@ -143,9 +144,10 @@ struct RunMemory {
 /// What a matrix that may run steps (Matrix::prepare_to_run_steps) gives for that.
 template <class S>
 struct RunMatrix {
-  CsrView<S> a;  ///< as for spmv
-  CsrDeal deal;  ///< of deal_rank_run_rows, at least one block and at most kMostRunTurns * most_blocks
-  unsigned most_blocks = 0;  ///< that run at once, at most kMostRunBlocks
+  CsrView<S> a;                  ///< as for spmv
+  CsrDeal deal;                  ///< of deal_rank_run_rows, or no blocks
+  RunWindows windows;            ///< or none, where there is a deal
+  bool prefers_windows = false;  ///< of both
   RunMemory* memory = nullptr;
   S *x = nullptr, *other_x = nullptr;  ///< num_cols each, 0 but for inputs
 };
@@ -159,7 +161,8 @@ class RunsSteps {
 template <class S>
 struct RunSide {
   CsrView<S> a;
-  CsrDeal deal;
+  CsrDeal deal;  ///< or windows, with no more blocks or windows than run at once
+  RunWindows windows;
   RankVectors<S> vectors;  ///< without y, factor, others and out
 };
 /// Steps one after another in one kernel, each A x and rank_update() of it. Run: RankRun, by one matrix, or
@@ -171,15 +174,18 @@ struct DeviceRun {
   Run run;
   ExactScale bound = ExactScale(0);
   bool squares = false;
-  unsigned most_blocks = 0;  ///< of threads; where deals have more each goes through several
   RunMemory* memory = nullptr;
   S* x = nullptr;  ///< inputs of even and of odd steps, of which those of the first are there
   S* other_x = nullptr;
   SumsOutbox box;  ///< for the sums of run.most_steps steps; 0 where there was none
 };
-/// Whether blocks can meet and have the memory for it. in_turn: where each goes through several of a deal.
+/// Whether blocks can meet and have the memory for it, with their rows in registers.
 template <class S>
-bool can_run_steps(bool in_turn, bool weighted);
+bool can_run_steps(bool weighted);
+/// Shared memory that windows, and what is kept beside them, may take; 0 where blocks cannot meet.
+template <class S>
+std::size_t room_for_windows(bool weighted);
+/// By windows where the first side has some: then all have, and fit together.
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how);
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/cuda_check.hpp"
 #include "kernels/cuda/rank_run_rows.cuh"
-#include "kernels/cuda/run_rows_in_turn.cuh"
+#include "kernels/cuda/run_rows_by_window.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 
 namespace tessera::cuda {
@@ -22,7 +22,7 @@ struct NextStep {
 };
 
 template <class Rows, bool kSquares, unsigned kSides>
-struct RunShared {
+struct alignas(16) RunShared {
   typename Rows::Scratch scratch;
   typename Rows::Kept rows[kSides];
   typename RunMeetings<kSquares>::Shared meetings;
@@ -83,7 +83,7 @@ __device__ bool step(const DeviceRun<S, Run>& how, Rows& rows, RunMeetings<kSqua
                      unsigned num_steps, const S* x, S* next_x, NextStep& next) {
   rows.read(x);
   if (num_steps > 0) decide<kSquares, S>(how.run, num_steps, how.bound, meetings, how.memory->of_steps, next);
-  rows.stage();
+  rows.stage(x);
   __syncthreads();
   if (next.is_none) return false;
   RunPieces<kSquares> pieces;
@@ -97,7 +97,8 @@ __device__ bool step(const DeviceRun<S, Run>& how, Rows& rows, RunMeetings<kSqua
 template <class Rows, bool kSquares, class S>
 __device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquares, 1>& shared,
                        RunMeetings<kSquares>& meetings) {
-  Rows rows(how.sides[0], shared.rows[0], shared.scratch);
+  typename Rows::Room room(how, &shared + 1);
+  Rows rows(how.sides[0], shared.rows[0], shared.scratch, room);
   unsigned num_steps = 0;
   S *x = how.x, *next_x = how.other_x;
   for (; step(how, rows, meetings, num_steps, x, next_x, shared.next); ++num_steps) {
@@ -110,8 +111,9 @@ __device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquare
 template <class Rows, bool kSquares, class S>
 __device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<Rows, kSquares, 2>& shared,
                        RunMeetings<kSquares>& meetings) {
-  Rows firsts(how.sides[0], shared.rows[0], shared.scratch),
-      seconds(how.sides[1], shared.rows[1], shared.scratch);
+  typename Rows::Room room(how, &shared + 1);
+  Rows firsts(how.sides[0], shared.rows[0], shared.scratch, room),
+      seconds(how.sides[1], shared.rows[1], shared.scratch, room);
   unsigned num_steps = 0;
   while (step(how, firsts, meetings, num_steps, how.x, how.other_x, shared.next)) {
     ++num_steps;
@@ -153,40 +155,61 @@ struct RunKernel {
   static RunKernel of(bool squares) {
     return squares ? of<Rows, true>() : of<Rows, false>();
   }
-  static RunKernel of(bool in_turn, bool weighted, bool squares) {
-    if (in_turn) return weighted ? of<RunRowsInTurn<true, S>>(squares) : of<RunRowsInTurn<false, S>>(squares);
+  static RunKernel of(bool has_windows, bool weighted, bool squares) {
+    if (has_windows)
+      return weighted ? of<RunRowsByWindow<true, S>>(squares) : of<RunRowsByWindow<false, S>>(squares);
     return weighted ? of<RankRunRows<true, S>>(squares) : of<RankRunRows<false, S>>(squares);
   }
 };
 
+/// Of the device in use; 0 where blocks of a grid cannot meet.
+std::size_t most_shared_bytes() {
+  int device = 0, meets = 0, bytes = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return meets != 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+/// Of the kernel that takes the most, which is one of pairs. (Asked for blocks that run at once, the runtime
+/// would load the kernels.)
+template <class S>
+std::size_t shared_bytes_of(bool has_windows, bool weighted) {
+  return RunKernel<S, PairRun>::of(has_windows, weighted, true).shared_bytes;
+}
+
 }  // namespace
 
 template <class S>
-bool can_run_steps(bool in_turn, bool weighted) {
-  int device = 0, meets = 0, most_shared = 0;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  // Asked for blocks that run at once, the runtime would load the kernels. Those of pairs take the most.
-  const std::size_t shared_bytes = RunKernel<S, PairRun>::of(in_turn, weighted, true).shared_bytes;
-  return meets != 0 && shared_bytes <= static_cast<std::size_t>(most_shared);
+bool can_run_steps(bool weighted) {
+  return shared_bytes_of<S>(false, weighted) <= most_shared_bytes();
+}
+
+template <class S>
+std::size_t room_for_windows(bool weighted) {
+  const std::size_t all = most_shared_bytes(), other = shared_bytes_of<S>(true, weighted);
+  return all > other ? all - other : 0;
 }
 
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how) {
+  const bool has_windows = how.sides[0].windows.num_windows > 0;
   unsigned num_blocks = 0;
-  for (const RunSide<S>& side : how.sides) num_blocks = std::max(num_blocks, side.deal.num_blocks);
-  const auto run =
-      RunKernel<S, Run>::of(num_blocks > how.most_blocks, how.sides[0].a.values != nullptr, how.squares);
-  run.allow_shared(run.shared_bytes);
+  for (const RunSide<S>& side : how.sides)
+    num_blocks = std::max(num_blocks, has_windows ? side.windows.num_windows : side.deal.num_blocks);
+  const auto run = RunKernel<S, Run>::of(has_windows, how.sides[0].a.values != nullptr, how.squares);
+  // Beside a window copies of what is read once a step find room.
+  const std::size_t shared_bytes = has_windows ? most_shared_bytes() : run.shared_bytes;
+  run.allow_shared(shared_bytes);
   std::array<const void*, 1> arguments{&how};
-  TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(
-      reinterpret_cast<const void*>(run.kernel), std::min(num_blocks, how.most_blocks), kRankRunThreads,
-      const_cast<void**>(arguments.data()), run.shared_bytes, nullptr));
+  TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(run.kernel), num_blocks,
+                                                kRankRunThreads, const_cast<void**>(arguments.data()),
+                                                shared_bytes, nullptr));
 }
 
 #define TESSERA_INSTANTIATE(S)                           \
-  template bool can_run_steps<S>(bool, bool);            \
+  template bool can_run_steps<S>(bool);                  \
+  template std::size_t room_for_windows<S>(bool);        \
   template void run_steps(const DeviceRun<S, RankRun>&); \
   template void run_steps(const DeviceRun<S, PairRun>&);
 TESSERA_INSTANTIATE(float)

@@ -16,6 +16,12 @@ RunMatrix<S> rows_of(const Matrix<S>& matrix, std::uint64_t num_scores) {
   return rows;
 }
 
+template <class S>
+RunSide<S> side_of(const RunMatrix<S>& rows, RunKind kind, const RankVectors<S>& vectors) {
+  if (kind == RunKind::windows) return {rows.a, {}, rows.windows, vectors};
+  return {rows.a, rows.deal, {}, vectors};
+}
+
 template <class S, class Run>
 DeviceRun<S, Run> device_run(const Run& run, const ExactScale& bound, bool squares, const SumsOutbox& box) {
   require(run.most_steps > 0 && run.most_steps <= Run::kMostSteps, "a run has some steps");
@@ -43,8 +49,7 @@ void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>
                const ExactScale& bound, bool squares, const SumsOutbox& box) {
   DeviceRun<S, RankRun> how = device_run<S>(run, bound, squares, box);
   const RunMatrix<S> rows = rows_of(matrix, vectors.num_rows);
-  how.sides[0] = {rows.a, rows.deal, vectors};
-  how.most_blocks = rows.most_blocks;
+  how.sides[0] = side_of(rows, kind_of_run(rows), vectors);
   how.memory = rows.memory;
   how.x = rows.x;
   how.other_x = rows.other_x;
@@ -57,22 +62,41 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
                const SumsOutbox& box) {
   require(run.first_norm >= run.norms[0].least, "a first norm that is known");
   DeviceRun<S, PairRun> how = device_run<S>(run, bound, squares, box);
+  const RunMatrix<S> rows[] = {rows_of(sides[0].matrix, sides[0].start.size()),
+                               rows_of(sides[1].matrix, sides[1].start.size())};
+  const RunKind kind = kind_of_run(rows[0], rows[1]);
+  require(kind != RunKind::none, "matrices that run in turn");
   for (unsigned side = 0; side < 2; ++side) {
     const PairSide<S>& from = sides[side];
-    const RunMatrix<S> rows = rows_of(from.matrix, from.start.size());
-    how.sides[side] = {
-        rows.a, rows.deal,
-        run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score)};
-    (side == 0 ? how.x : how.other_x) = rows.x;
-    require(side == 0 || rows.most_blocks == how.most_blocks, "both matrices on one device");
-    how.most_blocks = rows.most_blocks;
-    how.memory = rows.memory;
+    how.sides[side] =
+        side_of(rows[side], kind,
+                run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score));
+    (side == 0 ? how.x : how.other_x) = rows[side].x;
+    how.memory = rows[side].memory;
   }
   require(how.x != how.other_x, "two matrices");
   require((how.sides[0].a.values == nullptr) == (how.sides[1].a.values == nullptr),
           "weights in both matrices or in none");
   put_start(how.sides[1].vectors, how.x);
   run_steps(how);
+}
+
+template <class S>
+RunKind kind_of_run(const RunMatrix<S>& rows) {
+  const bool has_windows = rows.windows.num_windows > 0;
+  return has_windows && (rows.prefers_windows || rows.deal.num_blocks == 0) ? RunKind::windows
+                                                                            : RunKind::registers;
+}
+
+template <class S>
+RunKind kind_of_run(const RunMatrix<S>& one, const RunMatrix<S>& other) {
+  const bool have_windows = one.windows.num_windows > 0 && other.windows.num_windows > 0 &&
+                            windows_fit<S>(one.windows.most, other.windows.most,
+                                           room_for_windows<S>(one.a.values != nullptr)),
+             have_deals = one.deal.num_blocks > 0 && other.deal.num_blocks > 0;
+  if (have_windows && (!have_deals || (one.prefers_windows && other.prefers_windows)))
+    return RunKind::windows;
+  return have_deals ? RunKind::registers : RunKind::none;
 }
 
 template <class S>
@@ -109,6 +133,8 @@ std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::v
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \
+  template RunKind kind_of_run(const RunMatrix<S>&);                                                        \
+  template RunKind kind_of_run(const RunMatrix<S>&, const RunMatrix<S>&);                                   \
   template void start_run(const Matrix<S>&, const RankRun&, const RankVectors<S>&, const ExactScale&, bool, \
                           const SumsOutbox&);                                                               \
   template void start_run(const PairSide<S>(&)[2], const PairRun&, const ExactScale&, bool,                 \

@@ -16,6 +16,14 @@ template <class S>
 void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactScale& bound, bool squares,
                const SumsOutbox& box);
 
+/// What the rows of a run are kept in.
+enum class RunKind { none, registers, windows };
+template <class S>
+RunKind kind_of_run(const RunMatrix<S>& rows);
+/// `none`: those of one are too many for registers, and windows of both do not fit together.
+template <class S>
+RunKind kind_of_run(const RunMatrix<S>& one, const RunMatrix<S>& other);
+
 /// From `start` to `score`, another vector of its size; inputs go to `slots`.
 template <class S>
 RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,

@@ -19,9 +19,14 @@ class RankRunRows {
     double chunk_sums[kMostChunks];
   };
   using Kept = RunChunks;  ///< of these rows
+  /// What a block has of shared memory besides: none is needed.
+  struct Room {
+    template <class How>
+    __device__ Room(const How&, void*) {}
+  };
 
   /// Ends before a barrier.
-  __device__ RankRunRows(const RunSide<S>& side, Kept& kept, Scratch& scratch)
+  __device__ RankRunRows(const RunSide<S>& side, Kept& kept, Scratch& scratch, Room&)
       // A block more than the deal has none of its rows.
       : deal_(side.deal),
         v_(side.vectors),
@@ -53,7 +58,7 @@ class RankRunRows {
     each_element([&](unsigned j, std::uint32_t) { inputs_[j] = x[columns_[j]]; });
   }
   /// Behind a barrier after finish().
-  __device__ void stage() {
+  __device__ void stage(const S*) {
     each_element(
         [&](unsigned j, std::uint32_t k) { scratch_.terms[k] = product<kWeighted>(values_, j, inputs_[j]); });
   }
@@ -113,7 +118,9 @@ class RankRunRows {
     if (is_piece()) return add_piece(scratch_, num_elements_, block_, deal_, scratch_.chunk_sums);
     add_run_chunks(scratch_.terms, kept_, scratch_.chunk_sums);
     each_row([&](unsigned j, std::uint32_t, std::uint64_t) {
-      if (!rows_[j].in_chunks) sum_[j] = run_short_sum(scratch_.terms + rows_[j].first, rows_[j].count);
+      const double* terms = scratch_.terms + rows_[j].first;
+      if (!rows_[j].in_chunks)
+        sum_[j] = short_row_sum([&](std::uint32_t k) { return terms[k]; }, rows_[j].count);
     });
     return true;
   }

@@ -6,7 +6,7 @@
 
 namespace tessera::cuda {
 
-static_assert(kMostRunTurns * (kRankRunRows / kRankRunThreads) < 32,
+static_assert(kMostRowsOfThread < 32 && kRankRunRows / kRankRunThreads <= kMostRowsOfThread,
               "the pieces of a thread's rows in a step, of 26 bits and a sign, have room in an int");
 
 /// What a thread's rows add. Scores and changes are at most the bound, so that a piece has 26 bits and a

@@ -3,11 +3,10 @@
 // in shared memory.
 #pragma once
 #include "kernels/cuda/csr_row_blocks.cuh"
+#include "kernels/cuda/run_windows.hpp"
 
 namespace tessera::cuda {
 
-/// Elements up to which a row is one thread's.
-inline constexpr std::uint32_t kMostOfThread = 16;
 /// Chunks of longer rows that a block has at most.
 inline constexpr std::uint32_t kMostChunks =
     kRankRunStaged / (kMostOfThread + 1) + kRankRunStaged / kSumChunk;
@@ -57,7 +56,9 @@ struct RunRow {
 
 /// group_sum(), with several loads under way: where there is no element 0 is added, which changes no sum that
 /// begins with 0. Whole warps call.
-__device__ inline double run_chunk_sum(const double* terms, std::uint32_t size, unsigned lane) {
+/// term(k): what element k adds.
+template <class Term>
+__device__ double chunk_sum(const Term& term, std::uint32_t size, unsigned lane) {
   constexpr unsigned kAtOnce = 8;
   double sum = 0;
 #pragma unroll 1
@@ -65,7 +66,7 @@ __device__ inline double run_chunk_sum(const double* terms, std::uint32_t size, 
     double read[kAtOnce];
 #pragma unroll
     for (unsigned j = 0; j < kAtOnce; ++j)
-      read[j] = first + j * kSumLanes < size ? terms[first + j * kSumLanes] : 0;
+      read[j] = first + j * kSumLanes < size ? term(first + j * kSumLanes) : 0;
 #pragma unroll
     for (unsigned j = 0; j < kAtOnce; ++j) sum += read[j];
   }
@@ -77,14 +78,15 @@ __device__ inline double run_chunk_sum(const double* terms, std::uint32_t size, 
 }
 
 /// thread_sum() of up to kMostOfThread elements, in the same way.
-__device__ inline double run_short_sum(const double* terms, std::uint32_t size) {
+template <class Term>
+__device__ double short_row_sum(const Term& term, std::uint32_t size) {
   static_assert(kMostOfThread == 2 * kSumLanes);
   double lanes[kSumLanes];
 #pragma unroll
-  for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] = 0.0 + (j < size ? terms[j] : 0.0);
+  for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] = 0.0 + (j < size ? term(j) : 0.0);
   if (size > kSumLanes)
 #pragma unroll
-    for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += j + kSumLanes < size ? terms[j + kSumLanes] : 0.0;
+    for (unsigned j = 0; j < kSumLanes; ++j) lanes[j] += j + kSumLanes < size ? term(j + kSumLanes) : 0.0;
   return add_lanes(lanes);
 }
 
@@ -96,7 +98,7 @@ __device__ inline void add_run_chunks(const double* terms, const RunChunks& chun
   for (std::uint32_t first = 0; first < chunks.num_chunks; first += kGroups) {
     const bool is_there = first + group < chunks.num_chunks;
     const auto chunk = is_there ? chunks.chunks[first + group] : RunChunks::Chunk{0, 0};
-    const double sum = run_chunk_sum(terms + chunk.begin, chunk.size, lane);
+    const double sum = chunk_sum([&](std::uint32_t k) { return terms[chunk.begin + k]; }, chunk.size, lane);
     if (lane == 0 && is_there) sums[first + group] = sum;
   }
 }

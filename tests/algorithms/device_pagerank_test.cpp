@@ -128,7 +128,7 @@ TEST_F(DevicePageRank, OfGraphsWithoutEdgesAndOfManyRowsHasTheBitsOfTheCpu) {
   const auto of_rows = [](VertexId num_rows) {
     return graph_of(random_oracle_graph(2, num_rows, 250000, false), false);
   };
-  expect_the_bits_of_the_cpu(of_rows(400000), {});  // some blocks of rows in turn
+  expect_the_bits_of_the_cpu(of_rows(400000), {});  // in windows
   expect_the_bits_of_the_cpu(of_rows(2000000), {}, false);
 }
 

@@ -19,13 +19,15 @@ struct Runs {
   std::vector<int> together;      ///< steps made together, as each step has been told
 };
 
-/// most_half_steps: of a run, behind which a norm is said to be too small.
+/// most_half_steps: of a run, behind which a norm is said to be too small. in_pair: what a device says of
+/// matrices each of which may run.
 Runs runs_of(HitsOptions options, const Graph& graph = skewed_graph(400, 900), int last_step = 1 << 20,
-             int most_half_steps = PairRun::kMostSteps) {
+             int most_half_steps = PairRun::kMostSteps, bool in_pair = true) {
   Runs found;
   run_ranks(1, [&](Communicator& comm) {
     LinkedBackend<float> backend(comm, kSmallTiles);
     backend.most_half_steps = most_half_steps;
+    backend.runs_pairs = in_pair;
     auto [to_authority, to_hub] =
         SpmvOperator<float>::in_and_out_edges(graph, {.kernel = KernelKind::csr}, backend, comm);
     options.observer = [&](const IterationProgress& progress) {
@@ -148,6 +150,15 @@ TEST(PairRuns, PassOnWhatAnObserverThrows) {
       EXPECT_THROW(hits(to_authority, to_hub, throwing), InputError);
       EXPECT_EQ(hits(to_authority, to_hub, {}).authority, expected.authority);
     });
+}
+
+TEST(PairRuns, AreOfMatricesThatRunInPairOnly) {
+  HitsOptions options;
+  options.stop.fixed_iterations = 20;
+  const Runs none = runs_of(options, skewed_graph(400, 900), 1 << 20, PairRun::kMostSteps, false);
+  EXPECT_EQ(none.count, 0);
+  EXPECT_GT(runs_of(options).count, 0);
+  expect_the_same(none, options);
 }
 
 }  // namespace

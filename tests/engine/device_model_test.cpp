@@ -207,6 +207,7 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   PerfTable table = table_of_fast_tiles();
   TilingLimits limits = kGpuLimits;
   limits.run_rows = lengths.size();
+  limits.run_longest_row = 50;
   const auto plan = [&](EdgeOffset run_nonzeros, KernelKind asked = KernelKind::automatic) {
     limits.run_nonzeros = run_nonzeros;
     return choose_plan(asked, lengths, lengths, limits, table);
@@ -217,13 +218,21 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   EXPECT_EQ(runs.order, ColumnOrderKind::original);
   EXPECT_NE(runs.reason.find("many steps at once"), std::string::npos) << runs.reason;
   EXPECT_EQ(plan(50000, KernelKind::tile_messages).kernel, KernelKind::tile_messages);
-  // Blocks of vectors go step by step, as do more rows. Where CSR is faster in any case that is the reason.
+  // Blocks of vectors go step by step, as do more rows and longer ones, of either side. Where CSR is faster
+  // in any case that is the reason.
   table.gpu.block = {1};
   const SpmvPlan block = choose_plan(KernelKind::automatic, lengths, lengths, limits, table, nullptr, 4);
   EXPECT_EQ(block.kernel, KernelKind::tile_messages) << block.reason;
   --limits.run_rows;
   EXPECT_EQ(plan(50000).kernel, KernelKind::tile_messages);
   ++limits.run_rows;
+  std::vector<std::uint64_t> longer(1000, 49);
+  longer[3] = 51;
+  for (const bool rows : {true, false})
+    EXPECT_EQ(
+        choose_plan(KernelKind::automatic, rows ? longer : lengths, rows ? lengths : longer, limits, table)
+            .kernel,
+        KernelKind::tile_messages);
   table.gpu.csr = {1e-6};
   EXPECT_EQ(plan(50000).reason.find("many steps at once"), std::string::npos);
 }

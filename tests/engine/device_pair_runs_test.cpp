@@ -29,6 +29,7 @@ class DevicePairRuns : public DeviceBackend<S> {
                  second = pack(backend, b, KernelKind::csr, original_column_order(b.num_cols), {}, 0);
       EXPECT_EQ(first->prepare_to_run_steps(), !backend.memory_is_host());
       EXPECT_EQ(second->prepare_to_run_steps(), !backend.memory_is_host());
+      EXPECT_TRUE(first->runs_in_pair_with(*second));
       PairRun run{.norms = {{2 * largest_column_sum(b), least[0]}, {2 * largest_column_sum(a), least[1]}},
                   .first_norm = std::max(1e5, least[0]),
                   .most_steps = 7};
@@ -164,14 +165,14 @@ RandomMatrix scattered(RandomMatrix a, std::uint64_t other_rows) {
   return a;
 }
 
-/// One side is dealt to more blocks than the other, and has rows of several blocks; of the largest a block of
-/// threads goes through several of the deal's.
+/// One side is dealt to more blocks than the other, and has rows of several blocks; larger sides are in
+/// windows.
 TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   std::vector<std::uint64_t> lengths;
   for (const std::uint64_t length : {0, 1, 8, 16, 17, 255, 257, 1025, 4096, 4097, 17000})
     lengths.insert(lengths.end(), {length, 1, 0, length});
-  lengths.resize(20000, 2);
-  for (const std::uint64_t num_rows : {300, 90000, 300000}) {
+  for (const std::uint64_t num_rows : {300, 50000, 90000, 300000}) {
+    lengths.resize(num_rows > 50000 ? 200000 : 20000, 2);
     const std::vector<std::uint64_t> fives(num_rows, 5);
     RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
                  b = scattered(matrix_of_row_lengths(fives, 20000), lengths.size());

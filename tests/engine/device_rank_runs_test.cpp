@@ -152,13 +152,14 @@ TYPED_TEST(DeviceRankRuns, OfManyRowsHaveTheBitsOfTheCpu) {
   this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(std::vector<std::uint64_t>(90000, 3), 90000), {});
 }
 
-/// Blocks of threads go through several of the deal's, with rows of all lengths in any of their turns.
-TYPED_TEST(DeviceRankRuns, InTurnHaveTheBitsOfTheCpu) {
+/// Windows with rows of all lengths: of some hundred and of some thousand rows, of inputs that rows share and
+/// of such that they do not.
+TYPED_TEST(DeviceRankRuns, ByWindowHaveTheBitsOfTheCpu) {
   for (const std::uint64_t num_rows : {140000, 300000, 400000}) {
     std::vector<std::uint64_t> lengths(num_rows, 3);
     std::mt19937_64 random(num_rows);
     for (const std::uint64_t length :
-         {0, 8, 9, 16, 17, 64, 255, 256, 257, 1024, 1025, 600, 4095, 4096, 4097, 17000})
+         {0, 8, 9, 16, 17, 64, 255, 256, 257, 1024, 1025, 600, 4095, 4096, 4097, 9000})
       for (int i = 0; i < 4; ++i) lengths[random() % num_rows] = length;
     RandomMatrix a = matrix_of_row_lengths(lengths, num_rows);
     this->expect_the_bits_of_the_cpu(a, {});
@@ -167,19 +168,40 @@ TYPED_TEST(DeviceRankRuns, InTurnHaveTheBitsOfTheCpu) {
     a.values = random_values<double>(a.col_indices.size(), 4);
     this->expect_the_bits_of_the_cpu(a, {.num_unconnected = num_rows / 3, .norm = Norm::linf});
   }
+  // Long rows alone, and all of the same inputs.
+  const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(1000, 1500), 1000);
+  this->expect_the_bits_of_the_cpu(a, {});
 }
 
-/// By elements, by blocks of long rows, and none.
-TYPED_TEST(DeviceRankRuns, AreOfSmallMatricesOnly) {
-  const RandomMatrix full = matrix_of_row_lengths(std::vector<std::uint64_t>(1000, 2100), 3000);
-  EXPECT_FALSE(pack(*this->device_, full, KernelKind::csr, original_column_order(full.num_cols), {}, 0)
-                   ->prepare_to_run_steps());
-  for (const std::uint64_t num_rows : {2200000, 0}) {
-    const RandomMatrix a = matrix_of_row_lengths(std::vector<std::uint64_t>(num_rows, 3), num_rows);
+/// More rows than are looked at, none, and a row of more inputs than a window has room for.
+TYPED_TEST(DeviceRankRuns, AreOfMatricesThatFitOnly) {
+  std::vector<std::uint64_t> one_long(200000, 3);
+  one_long[777] = 90000;
+  for (const auto& lengths : {std::vector<std::uint64_t>(2200000, 3), {}, one_long}) {
+    const RandomMatrix a = matrix_of_row_lengths(lengths, lengths.size());
     const auto matrix = pack(*this->device_, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
     EXPECT_FALSE(matrix->prepare_to_run_steps());
     EXPECT_FALSE(matrix->prepare_to_run_steps());
   }
+}
+
+/// Those of registers and of windows do not, nor windows that fit by themselves alone.
+TYPED_TEST(DeviceRankRuns, OfPairsAreOfTheSameKindAndFitTogether) {
+  using S = TypeParam;
+  const auto packed = [&](const std::vector<std::uint64_t>& lengths, std::uint64_t num_cols) {
+    return pack(*this->device_, matrix_of_row_lengths(lengths, num_cols), KernelKind::csr,
+                original_column_order(num_cols), {}, 0);
+  };
+  const std::vector<std::uint64_t> few(1000, 5), many(150000, 5), full(1000, 6000);
+  const auto small = packed(few, 1000), large = packed(many, 150000),
+             fuller = packed(full, 30000 / sizeof(S));
+  for (const auto* matrix : {&small, &large, &fuller}) EXPECT_TRUE((*matrix)->prepare_to_run_steps());
+  EXPECT_TRUE(small->runs_in_pair_with(*small));
+  EXPECT_TRUE(large->runs_in_pair_with(*large));
+  EXPECT_TRUE(large->runs_in_pair_with(*fuller));
+  EXPECT_FALSE(small->runs_in_pair_with(*large));
+  EXPECT_FALSE(large->runs_in_pair_with(*small));
+  EXPECT_FALSE(fuller->runs_in_pair_with(*fuller));
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ class LinkedMatrix : public Matrix<S> {
     return num_vectors < 2 ? num_vectors : round_up(num_vectors, 4u);
   }
   bool prepare_to_run_steps() const override { return runs_steps; }
+  bool runs_in_pair_with(const Matrix<S>&) const override { return runs_pairs; }
   bool steps_walks(unsigned num_vectors) const override { return takes_steps && num_vectors > 1; }
   bool prepare_to_end_with_updates() const override { return mixes_rows_ && ends_with_updates; }
   void begin_for_update(const Buffer<S>& x) const override {
@@ -148,6 +149,7 @@ class LinkedMatrix : public Matrix<S> {
   bool ends_with_updates = true;
   bool takes_steps = false;  ///< in one go
   bool runs_steps = false;
+  bool runs_pairs = true;
   std::uint64_t num_rows = 0, num_slots = 0;
 
  private:
@@ -207,6 +209,7 @@ class LinkedBackend : public Backend<S> {
     auto matrix = with_latest(cpu_->make_matrix(std::move(m)));
     matrix->takes_steps = takes_steps;
     matrix->runs_steps = runs_steps;
+    matrix->runs_pairs = runs_pairs;
     matrix->num_rows = num_rows;
     matrix->num_slots = num_slots;
     return matrix;
@@ -364,6 +367,7 @@ class LinkedBackend : public Backend<S> {
   bool ends_with_updates = true;              ///< products of tile-messages can, which are made from now on
   bool takes_steps = true;                    ///< CSR does in one go, made from now on
   bool runs_steps = true;                     ///< the same
+  bool runs_pairs = true;                     ///< of CSR that runs by itself
   int most_half_steps = PairRun::kMostSteps;  ///< of a run of pairs, as if a norm were small behind it
   int num_stepped = 0;                        ///< steps in one go
   int num_ended = 0;                          ///< products

@@ -196,14 +196,15 @@ std::string reason_text(const SpmvPlan& plan, bool asked, const TilingLimits& li
 }
 
 /// Whether steps may follow one another without the host. Of HITS, the columns of one matrix are the rows of
-/// the other.
+/// the other, and what both need must have room.
 bool may_run(const LengthCounts& rows, const LengthCounts& columns, double num_nonzeros,
              std::uint64_t num_rows, const TilingLimits& limits) {
-  const auto are_short = [&](const LengthCounts& lengths) {
-    return lengths.empty() || lengths.begin()->first <= limits.run_longest_row;
+  const auto longest = [](const LengthCounts& lengths) {
+    return lengths.empty() ? 0 : lengths.begin()->first;
   };
+  const auto [least, most] = std::minmax({longest(rows), longest(columns)});
   return num_nonzeros <= static_cast<double>(limits.run_nonzeros) && num_rows <= limits.run_rows &&
-         are_short(rows) && are_short(columns);
+         most <= limits.run_longest_row && least <= limits.run_longest_row / 2;
 }
 
 /// Blocks of vectors read hubs from cache where those lie together.

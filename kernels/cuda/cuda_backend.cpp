@@ -77,6 +77,8 @@ class CudaBackend : public Backend<S> {
            " multiprocessors, " + std::to_string(properties_.totalGlobalMem >> 20) + " MiB";
   }
   TilingLimits tiling_limits() const override {
+    const auto run_blocks =
+        std::min(static_cast<unsigned>(properties_.multiProcessorCount), cuda::kMostRunBlocks);
     // Fixed for all devices that hold them, so that results do not depend on the device; bins change none.
     return {.tile_columns = cuda::window_elements<S>(),
             .warp_width = 32,
@@ -91,9 +93,9 @@ class CudaBackend : public Backend<S> {
             .prefers_messages = true,
             .holds_tiles = properties_.sharedMemPerBlockOptin >= cuda::kWindowBlockBytes,
             // Measured on 132 multiprocessors, and what one of them has room for (run_windows.hpp).
-            .run_nonzeros = (EdgeOffset{1} << 23) / sizeof(S),
+            .run_nonzeros = (EdgeOffset{1} << 23) / sizeof(S) * run_blocks / 132,
             .run_longest_row = 96000 / sizeof(S),
-            .run_rows = std::uint64_t{1} << 19};
+            .run_rows = (std::uint64_t{1} << 19) * run_blocks / 132};
   }
   bool memory_is_host() const override { return false; }
   bool is_asynchronous() const override { return true; }

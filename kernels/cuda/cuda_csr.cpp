@@ -110,8 +110,10 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   }
   bool runs_in_pair_with(const Matrix<S>& other) const override {
     const auto* csr = dynamic_cast<const CudaCsr*>(&other);
-    return csr != nullptr && prepare_to_run_steps() && csr->prepare_to_run_steps() &&
-           kind_of_run(run_matrix(), csr->run_matrix()) != RunKind::none;
+    if (csr == nullptr || !prepare_to_run_steps() || !csr->prepare_to_run_steps()) return false;
+    if (!run_rows_) csr->cut_windows();
+    if (!csr->run_rows_) cut_windows();
+    return kind_of_run(run_matrix(), csr->run_matrix()) != RunKind::none;
   }
   RunMatrix<S> run_matrix() const override {
     require(prepare_to_run_steps(), "a matrix whose steps run");
@@ -146,29 +148,38 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   };
   static bool in_fours(unsigned num_vectors) { return adds_in_fours(num_vectors, sizeof(S)); }
   bool is_weighted() const { return !device_.values.empty(); }
+  unsigned num_run_blocks() const { return std::min(num_multiprocessors_, kMostRunBlocks); }
   /// Rows for runs of steps, in registers and in windows, and what blocks meet by.
   bool deals_run() const {
-    const unsigned num_blocks = std::min(num_multiprocessors_, kMostRunBlocks);
+    const unsigned num_blocks = num_run_blocks();
     const std::uint64_t size = device_.col_indices.size();
-    if (size == 0 || std::max(device_.num_rows, device_.num_slots) > kMostRunRows) return false;
-    const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
-    EdgeOffset longest = 0;
-    for (std::uint64_t i = 0; i < device_.num_rows; ++i)
-      longest = std::max(longest, row_offsets[i + 1] - row_offsets[i]);
-    prefers_windows_ = size > std::uint64_t{kMostOfRegisters} * num_blocks && longest <= kRankRunStaged;
-    if (size <= std::uint64_t{kRankRunStaged} * num_blocks && can_run_steps<S>(is_weighted())) {
+    const bool may_be_in_registers = size <= std::uint64_t{kRankRunStaged} * num_blocks &&
+                                     device_.num_rows <= std::uint64_t{kRankRunRows} * num_blocks,
+               is_large = size > std::uint64_t{kMostOfRegisters} * num_blocks;
+    if (size == 0) return false;
+    if (may_be_in_registers && can_run_steps<S>(is_weighted())) {
+      const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
       const RowDeal deal = deal_rank_run_rows(row_offsets.span(), num_blocks);
       if (deal.blocks.size() - 1 <= num_blocks) run_rows_.emplace(deal);
+      prefers_windows_ = is_large && deal.cut_rows.empty();
     }
-    if (!run_rows_ || size > std::uint64_t{kMostOfRegisters} * num_blocks)
-      run_windows_ = RunWindowRows::of(device_.view(), row_offsets.span(), num_blocks,
-                                       room_for_windows<S>(is_weighted()));
+    if (!run_rows_ || is_large) cut_windows();
     if (!run_rows_ && !run_windows_) return false;
     run_memory_ = device_buffer<RunMemory>(1);
     TESSERA_CUDA_CALL(cudaMemset(run_memory_.data(), 0, run_memory_.size_bytes()));
     run_inputs_ = device_buffer<S>(2 * device_.num_slots);
     TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
     return true;
+  }
+  /// Where they fit; once.
+  void cut_windows() const {
+    const std::size_t room = room_for_windows<S>(is_weighted());
+    if (std::exchange(has_cut_windows_, true) ||
+        std::max(device_.num_rows, device_.num_slots) > kMostRunRows ||
+        device_.col_indices.size() > num_run_blocks() * room / sizeof(std::uint16_t))
+      return;
+    run_windows_ =
+        RunWindowRows::of(device_.view(), on_host(device_.row_offsets).span(), num_run_blocks(), room);
   }
   BlockDeal& block_deal(unsigned num_vectors) const { return block_deals_[in_fours(num_vectors) ? 1 : 0]; }
   void deal_runs(bool fours, BlockDeal& to) const {
@@ -200,7 +211,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
   mutable std::optional<RunWindowRows> run_windows_;
-  mutable bool prefers_windows_ = false;
+  mutable bool has_cut_windows_ = false, prefers_windows_ = false;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;
   mutable BlockDeal block_deals_[2];  // the second for rows in fours

@@ -20,7 +20,7 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
 enum class RunKind { none, registers, windows };
 template <class S>
 RunKind kind_of_run(const RunMatrix<S>& rows);
-/// `none`: those of one are too many for registers, and windows of both do not fit together.
+/// `none`: those of one are not in registers, and windows of both do not fit together, or are not there.
 template <class S>
 RunKind kind_of_run(const RunMatrix<S>& one, const RunMatrix<S>& other);
 

@@ -12,6 +12,9 @@ namespace {
 constexpr unsigned kThreads = 1024, kWarp = 32, kBits = 32;
 /// Windows are dealt a second time, by the inputs that those of the first have; a third changes nothing.
 constexpr unsigned kDeals = 2;
+/// What a row costs beside its elements, in elements; less, so that windows have more even numbers of
+/// elements, where they do not fit.
+constexpr double kRowCosts[] = {16, 4, 1};
 
 /// By all threads of a block; every one gets the sum of those before.
 __device__ std::uint32_t sum_before(std::uint32_t own) {
@@ -131,6 +134,18 @@ std::size_t columns_bytes(std::uint32_t num_words) {
   return num_words * (sizeof(std::uint32_t) + sizeof(std::uint16_t));
 }
 
+/// What windows have, in place.
+void count_inputs(const EdgeOffset* row_offsets, const VertexId* col_indices, std::uint32_t num_words,
+                  std::vector<RunWindow>& windows) {
+  allow_shared_bytes<count_kernel>(columns_bytes(num_words));
+  Buffer<RunWindow> counted = on_device(std::span<const RunWindow>(windows));
+  count_kernel<<<static_cast<unsigned>(windows.size() - 1), kThreads, columns_bytes(num_words)>>>(
+      row_offsets, col_indices, num_words, counted.data());
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  const Buffer<RunWindow> found = on_host(counted);
+  windows.assign(found.begin(), found.end());
+}
+
 }  // namespace
 
 template <class S>
@@ -138,16 +153,16 @@ std::optional<RunWindowRows> RunWindowRows::of(const CsrView<S>& a, std::span<co
                                                unsigned num_blocks, std::size_t room_bytes) {
   const auto num_words = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(a.num_cols, kBits));
   if (row_offsets.back() == row_offsets.front() || columns_bytes(num_words) > room_bytes) return std::nullopt;
-  allow_shared_bytes<count_kernel>(columns_bytes(num_words));
   std::vector<RunWindow> windows;
-  for (unsigned deal = 0; deal < kDeals; ++deal) {
-    windows = deal_windows(row_offsets, num_blocks, windows);
-    Buffer<RunWindow> counted = on_device(std::span<const RunWindow>(windows));
-    count_kernel<<<static_cast<unsigned>(windows.size() - 1), kThreads, columns_bytes(num_words)>>>(
-        a.row_offsets, a.col_indices, num_words, counted.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    const Buffer<RunWindow> found = on_host(counted);
-    windows.assign(found.begin(), found.end());
+  for (const double row_cost : kRowCosts) {
+    windows = {};
+    for (unsigned deal = 0; deal < kDeals; ++deal) {
+      windows = deal_windows(row_offsets, num_blocks, row_cost, windows);
+      count_inputs(a.row_offsets, a.col_indices, num_words, windows);
+    }
+    const WindowSizes most = most_of(windows);
+    if (windows_fit<S>(most, room_bytes) && windows_fit<S>(most, most, room_bytes))
+      break;  // beside others, too
   }
   if (!windows_fit<S>(most_of(windows), room_bytes)) return std::nullopt;
   place_chunks(windows);

@@ -5,22 +5,26 @@
 namespace tessera::cuda {
 namespace {
 
-/// What a row costs beside its elements, and an input of a window, in elements. Half or twice of either
-/// changes steps by up to 7 %, as the slowest block counts (docs/performance.md).
-constexpr double kRowCost = 16, kInputCost = 2;
+/// What an input of a window costs, in elements. Half or twice of it changes steps by up to 5 %, as the
+/// slowest block counts (docs/performance.md).
+constexpr double kInputCost = 2;
+/// Rows without elements at the end, as a rule without scores (RankVectors::num_rows).
+constexpr double kEmptyCost = 1;
 
 /// What the rows before one cost together, in elements.
 class CostBefore {
  public:
   /// windows: with one more.
-  CostBefore(std::span<const EdgeOffset> row_offsets, std::span<const RunWindow> windows)
-      : row_offsets_(row_offsets), windows_(windows) {
+  CostBefore(std::span<const EdgeOffset> row_offsets, double row_cost, std::span<const RunWindow> windows)
+      : row_offsets_(row_offsets), row_cost_(row_cost), windows_(windows) {
+    filled_ = static_cast<VertexId>(
+        std::lower_bound(row_offsets.begin(), row_offsets.end(), row_offsets.back()) - row_offsets.begin());
     double cost = 0;
     for (std::size_t w = 0; w + 1 < windows.size(); ++w) {
       const auto elements = static_cast<double>(windows[w + 1].first_element - windows[w].first_element);
       before_.push_back(cost);
       of_element_.push_back(1 + kInputCost * windows[w].num_inputs / std::max(elements, 1.0));
-      cost += of_element_.back() * elements + kRowCost * (windows[w + 1].first_row - windows[w].first_row);
+      cost += of_element_.back() * elements;
     }
   }
   double operator()(VertexId row) const {
@@ -28,14 +32,17 @@ class CostBefore {
         std::upper_bound(windows_.begin(), windows_.end() - 1, row,
                          [](VertexId before, const RunWindow& window) { return before < window.first_row; });
     const auto w = static_cast<std::size_t>(behind - windows_.begin() - 1);
-    return before_[w] + kRowCost * (row - windows_[w].first_row) +
-           of_element_[w] * static_cast<double>(row_offsets_[row] - windows_[w].first_element);
+    const VertexId filled = std::min(row, filled_);
+    return before_[w] + of_element_[w] * static_cast<double>(row_offsets_[row] - windows_[w].first_element) +
+           row_cost_ * filled + kEmptyCost * (row - filled);
   }
 
  private:
   std::span<const EdgeOffset> row_offsets_;
+  double row_cost_;
   std::span<const RunWindow> windows_;
-  std::vector<double> before_, of_element_;
+  VertexId filled_;                          // rows up to the last one that has elements
+  std::vector<double> before_, of_element_;  // of windows: elements, with inputs
 };
 
 /// The row from `least` on whose rows before cost as near to `cost` as can be.
@@ -65,11 +72,12 @@ WindowSizes most_of(std::span<const RunWindow> windows) {
 }
 
 std::vector<RunWindow> deal_windows(std::span<const EdgeOffset> row_offsets, unsigned num_blocks,
-                                    std::span<const RunWindow> counted) {
+                                    double row_cost, std::span<const RunWindow> counted) {
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
   const RunWindow end{.first_element = row_offsets.back(), .first_row = num_rows};
   const RunWindow whole[] = {{.first_element = row_offsets.front()}, end};
-  const CostBefore cost_before(row_offsets, counted.empty() ? std::span<const RunWindow>(whole) : counted);
+  const CostBefore cost_before(row_offsets, row_cost,
+                               counted.empty() ? std::span<const RunWindow>(whole) : counted);
   const double all = cost_before(num_rows);
   std::vector<RunWindow> windows;
   VertexId row = 0;

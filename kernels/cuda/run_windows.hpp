@@ -41,10 +41,11 @@ struct WindowSizes {
 WindowSizes most_of(std::span<const RunWindow> windows);
 
 /// As many windows as blocks of threads, if there are rows for so many, of about equal cost, and one more,
-/// which says where the rows end. `counted`: windows dealt before, whose inputs are known, or none; the more
-/// of them there are for a window's elements, the fewer rows it gets.
+/// which says where the rows end. row_cost: of a row beside its elements, in elements. `counted`: windows
+/// dealt before, whose inputs are known, or none; the more of them there are for a window's elements, the
+/// fewer rows it gets.
 std::vector<RunWindow> deal_windows(std::span<const EdgeOffset> row_offsets, unsigned num_blocks,
-                                    std::span<const RunWindow> counted);
+                                    double row_cost, std::span<const RunWindow> counted);
 /// Where the chunks of each window begin, from how many it has.
 void place_chunks(std::span<RunWindow> windows);
 

@@ -13,7 +13,9 @@ HitsResult ranked(const std::string& backend_name, const Graph& graph, const Hit
   const auto backend = make_backend<S>(backend_name);
   auto [to_authority, to_hub] =
       SpmvOperator<S>::in_and_out_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
-  EXPECT_EQ(to_authority.prepare_to_run_steps() && to_hub.prepare_to_run_steps(), backend_name != "cpu");
+  EXPECT_EQ(to_authority.prepare_to_run_steps() && to_hub.prepare_to_run_steps() &&
+                to_authority.runs_in_pair_with(to_hub),
+            backend_name != "cpu");
   return hits(to_authority, to_hub, options);
 }
 

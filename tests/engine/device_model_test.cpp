@@ -207,7 +207,7 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   PerfTable table = table_of_fast_tiles();
   TilingLimits limits = kGpuLimits;
   limits.run_rows = lengths.size();
-  limits.run_longest_row = 50;
+  limits.run_longest_row = 100;
   const auto plan = [&](EdgeOffset run_nonzeros, KernelKind asked = KernelKind::automatic) {
     limits.run_nonzeros = run_nonzeros;
     return choose_plan(asked, lengths, lengths, limits, table);
@@ -227,12 +227,19 @@ TEST(DeviceModel, StepsThatMayRunByThemselvesAreOfCsr) {
   EXPECT_EQ(plan(50000).kernel, KernelKind::tile_messages);
   ++limits.run_rows;
   std::vector<std::uint64_t> longer(1000, 49);
+  const auto kernel = [&](std::uint64_t longest, bool of_rows) {
+    longer[3] = longest;
+    return choose_plan(KernelKind::automatic, of_rows ? longer : lengths, of_rows ? lengths : longer, limits,
+                       table)
+        .kernel;
+  };
+  for (const bool of_rows : {true, false}) {
+    EXPECT_EQ(kernel(100, of_rows), KernelKind::csr);
+    EXPECT_EQ(kernel(101, of_rows), KernelKind::tile_messages);
+  }
   longer[3] = 51;
-  for (const bool rows : {true, false})
-    EXPECT_EQ(
-        choose_plan(KernelKind::automatic, rows ? longer : lengths, rows ? lengths : longer, limits, table)
-            .kernel,
-        KernelKind::tile_messages);
+  EXPECT_EQ(choose_plan(KernelKind::automatic, longer, longer, limits, table).kernel,
+            KernelKind::tile_messages);
   table.gpu.csr = {1e-6};
   EXPECT_EQ(plan(50000).reason.find("many steps at once"), std::string::npos);
 }

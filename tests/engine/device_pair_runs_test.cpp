@@ -171,8 +171,8 @@ TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   std::vector<std::uint64_t> lengths;
   for (const std::uint64_t length : {0, 1, 8, 16, 17, 255, 257, 1025, 4096, 4097, 17000})
     lengths.insert(lengths.end(), {length, 1, 0, length});
-  for (const std::uint64_t num_rows : {300, 50000, 90000, 300000}) {
-    lengths.resize(num_rows > 50000 ? 200000 : 20000, 2);
+  lengths.resize(20000, 2);
+  for (const std::uint64_t num_rows : {300, 90000, 300000}) {
     const std::vector<std::uint64_t> fives(num_rows, 5);
     RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
                  b = scattered(matrix_of_row_lengths(fives, 20000), lengths.size());

@@ -21,7 +21,7 @@ class OperatorBuilding : public testing::Test {
     TilingLimits limits = kSmallTiles;
     limits.run_nonzeros = 2 * graph_.num_edges;
     limits.run_rows = 2 * graph_.num_vertices;
-    limits.run_longest_row = graph_.num_edges;
+    limits.run_longest_row = 2 * graph_.num_edges;
     return limits;
   }
   const Graph graph_ = skewed_graph(900, 9000);

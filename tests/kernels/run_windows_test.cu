@@ -1,6 +1,7 @@
 // How rows are dealt to the windows of runs of steps; no device is needed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
@@ -37,16 +38,16 @@ TEST(RunWindows, HaveAllRowsOnce) {
     for (std::uint64_t& length : lengths) length = random() % (std::uint64_t{1} << random() % 10);
     lengths[random() % lengths.size()] = 20000;
     const auto offsets = offsets_of(lengths);
-    std::vector<RunWindow> windows = deal_windows(offsets, 132, {});
+    std::vector<RunWindow> windows = deal_windows(offsets, 132, 16, {});
     expect_all_rows(offsets, windows, 132);
     for (RunWindow& window : windows) window.num_inputs = static_cast<std::uint32_t>(random() % 2000);
-    expect_all_rows(offsets, deal_windows(offsets, 132, windows), 132);
+    expect_all_rows(offsets, deal_windows(offsets, 132, 16, windows), 132);
   }
-  expect_all_rows({0, 7}, deal_windows(std::vector<EdgeOffset>{0, 7}, 132, {}), 1);
+  expect_all_rows({0, 7}, deal_windows(std::vector<EdgeOffset>{0, 7}, 132, 16, {}), 1);
 }
 
 TEST(RunWindows, OfEvenRowsAreEven) {
-  const auto windows = deal_windows(offsets_of(std::vector<std::uint64_t>(1000, 12)), 10, {});
+  const auto windows = deal_windows(offsets_of(std::vector<std::uint64_t>(1000, 12)), 10, 16, {});
   ASSERT_EQ(windows.size(), 11u);
   for (unsigned w = 0; w < 10; ++w) EXPECT_EQ(windows[w].first_row, 100 * w);
   const WindowSizes most = most_of(windows);
@@ -57,13 +58,41 @@ TEST(RunWindows, OfEvenRowsAreEven) {
 /// The first half of the elements each have an input of their own.
 TEST(RunWindows, OfMoreInputsHaveFewerRows) {
   const auto offsets = offsets_of(std::vector<std::uint64_t>(1000, 12));
-  std::vector<RunWindow> windows = deal_windows(offsets, 10, {});
+  std::vector<RunWindow> windows = deal_windows(offsets, 10, 16, {});
   for (unsigned w = 0; w < 5; ++w) windows[w].num_inputs = 1200;
-  windows = deal_windows(offsets, 10, windows);
+  windows = deal_windows(offsets, 10, 16, windows);
   expect_all_rows(offsets, windows, 10);
   const auto rows = [&](unsigned w) { return windows[w + 1].first_row - windows[w].first_row; };
   EXPECT_LT(rows(0), 90u);
   EXPECT_GT(rows(9), 120u);
+}
+
+/// A dense part beside many short rows: the less a row costs, the more even are the elements.
+TEST(RunWindows, OfCheapRowsHaveEvenElements) {
+  std::vector<std::uint64_t> lengths(350000, 1);
+  std::fill(lengths.end() - 700, lengths.end(), 700);
+  const auto offsets = offsets_of(lengths);
+  const auto most = [&](double row_cost) {
+    return most_of(deal_windows(offsets, 132, row_cost, {})).elements;
+  };
+  EXPECT_GT(most(16), 40000u);
+  EXPECT_LT(most(1), 10000u);
+}
+
+TEST(RunWindows, HaveManyOfTheRowsWithoutElementsAtTheEnd) {
+  std::vector<std::uint64_t> lengths(3000, 0);
+  std::fill_n(lengths.begin(), 1000, 12);
+  const auto offsets = offsets_of(lengths);
+  const auto windows = deal_windows(offsets, 10, 16, {});
+  expect_all_rows(offsets, windows, 10);
+  EXPECT_LE(windows[1].first_row, 120u);
+  EXPECT_GT(windows[10].first_row - windows[9].first_row, 1900u);
+}
+
+TEST(RunWindows, OfOneLongRowAtTheEndHaveAllRowsOnce) {
+  std::vector<std::uint64_t> lengths(500, 2);
+  lengths.back() = 100000;
+  expect_all_rows(offsets_of(lengths), deal_windows(offsets_of(lengths), 132, 16, {}), 132);
 }
 
 TEST(RunWindows, KnowWhereTheirChunksBegin) {

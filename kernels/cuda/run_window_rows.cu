@@ -153,20 +153,22 @@ std::optional<RunWindowRows> RunWindowRows::of(const CsrView<S>& a, std::span<co
                                                unsigned num_blocks, std::size_t room_bytes) {
   const auto num_words = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(a.num_cols, kBits));
   if (row_offsets.back() == row_offsets.front() || columns_bytes(num_words) > room_bytes) return std::nullopt;
-  std::vector<RunWindow> windows;
+  // Best of all with room for another side like it: the other one of a pair.
+  std::vector<RunWindow> fitting;
   for (const double row_cost : kRowCosts) {
-    windows = {};
+    std::vector<RunWindow> windows;
     for (unsigned deal = 0; deal < kDeals; ++deal) {
       windows = deal_windows(row_offsets, num_blocks, row_cost, windows);
       count_inputs(a.row_offsets, a.col_indices, num_words, windows);
     }
     const WindowSizes most = most_of(windows);
-    if (windows_fit<S>(most, room_bytes) && windows_fit<S>(most, most, room_bytes))
-      break;  // beside others, too
+    const bool fits = windows_fit<S>(most, room_bytes), fits_twice = windows_fit<S>(most, most, room_bytes);
+    if (fits && (fitting.empty() || fits_twice)) fitting = std::move(windows);
+    if (fits && fits_twice) break;
   }
-  if (!windows_fit<S>(most_of(windows), room_bytes)) return std::nullopt;
-  place_chunks(windows);
-  return RunWindowRows(a.row_offsets, a.col_indices, num_words, windows);
+  if (fitting.empty()) return std::nullopt;
+  place_chunks(fitting);
+  return RunWindowRows(a.row_offsets, a.col_indices, num_words, fitting);
 }
 
 RunWindowRows::RunWindowRows(const EdgeOffset* row_offsets, const VertexId* col_indices,

@@ -45,9 +45,9 @@ struct TilingLimits {
   std::uint32_t value_bytes = 4;  ///< of S
   bool prefers_messages = false;  ///< tile-messages, not tile-composite, where tiling pays
   bool holds_tiles = true;        ///< false: there is no memory near the cores for these tiles, only CSR
-  /// Steps of matrices of up to so many elements and rows, and with rows and columns of up to so many
-  /// elements, may follow one another without the host, where these are CSR (Matrix::prepare_to_run_steps),
-  /// which takes less than tiles do.
+  /// Steps of matrices of up to so many elements and rows may follow one another without the host, where
+  /// these are CSR (Matrix::prepare_to_run_steps), which takes less than tiles do; rows or columns may have
+  /// up to so many elements, the others half as many.
   EdgeOffset run_nonzeros = 0, run_longest_row = 0;
   std::uint64_t run_rows = 0;
 

@@ -8,8 +8,6 @@ namespace {
 /// What an input of a window costs, in elements. Half or twice of it changes steps by up to 5 %, as the
 /// slowest block counts (docs/performance.md).
 constexpr double kInputCost = 2;
-/// Rows without elements at the end, as a rule without scores (RankVectors::num_rows).
-constexpr double kEmptyCost = 1;
 
 /// What the rows before one cost together, in elements.
 class CostBefore {
@@ -17,8 +15,6 @@ class CostBefore {
   /// windows: with one more.
   CostBefore(std::span<const EdgeOffset> row_offsets, double row_cost, std::span<const RunWindow> windows)
       : row_offsets_(row_offsets), row_cost_(row_cost), windows_(windows) {
-    filled_ = static_cast<VertexId>(
-        std::lower_bound(row_offsets.begin(), row_offsets.end(), row_offsets.back()) - row_offsets.begin());
     double cost = 0;
     for (std::size_t w = 0; w + 1 < windows.size(); ++w) {
       const auto elements = static_cast<double>(windows[w + 1].first_element - windows[w].first_element);
@@ -32,16 +28,14 @@ class CostBefore {
         std::upper_bound(windows_.begin(), windows_.end() - 1, row,
                          [](VertexId before, const RunWindow& window) { return before < window.first_row; });
     const auto w = static_cast<std::size_t>(behind - windows_.begin() - 1);
-    const VertexId filled = std::min(row, filled_);
     return before_[w] + of_element_[w] * static_cast<double>(row_offsets_[row] - windows_[w].first_element) +
-           row_cost_ * filled + kEmptyCost * (row - filled);
+           row_cost_ * row;
   }
 
  private:
   std::span<const EdgeOffset> row_offsets_;
   double row_cost_;
   std::span<const RunWindow> windows_;
-  VertexId filled_;                          // rows up to the last one that has elements
   std::vector<double> before_, of_element_;  // of windows: elements, with inputs
 };
 

@@ -79,16 +79,6 @@ TEST(RunWindows, OfCheapRowsHaveEvenElements) {
   EXPECT_LT(most(1), 10000u);
 }
 
-TEST(RunWindows, HaveManyOfTheRowsWithoutElementsAtTheEnd) {
-  std::vector<std::uint64_t> lengths(3000, 0);
-  std::fill_n(lengths.begin(), 1000, 12);
-  const auto offsets = offsets_of(lengths);
-  const auto windows = deal_windows(offsets, 10, 16, {});
-  expect_all_rows(offsets, windows, 10);
-  EXPECT_LE(windows[1].first_row, 120u);
-  EXPECT_GT(windows[10].first_row - windows[9].first_row, 1900u);
-}
-
 TEST(RunWindows, OfOneLongRowAtTheEndHaveAllRowsOnce) {
   std::vector<std::uint64_t> lengths(500, 2);
   lengths.back() = 100000;

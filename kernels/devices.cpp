@@ -1,5 +1,7 @@
 #include "kernels/devices.hpp"
 
+#include <system_error>
+
 #ifdef TESSERA_HAVE_CUDA
 #include "kernels/cuda/cuda_devices.hpp"
 #else
@@ -21,5 +23,15 @@ std::string device_problem() { throw InternalError("this build knows no devices"
 std::string device_uuid() { throw InternalError("this build knows no devices"); }
 std::string device_name() { throw InternalError("this build knows no devices"); }
 #endif
+
+std::future<void> start_device() {
+  try {
+    return std::async(std::launch::async, [] {
+      if (num_devices() > 0) (void)device_problem();
+    });
+  } catch (const std::system_error&) {  // no thread is to be had: then it starts when it is asked for
+    return {};
+  }
+}
 
 }  // namespace tessera

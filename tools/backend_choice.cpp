@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/base/error.hpp"
+#include "kernels/devices.hpp"
 #include "tools/log.hpp"
 
 namespace tessera::cli {
@@ -67,6 +68,15 @@ std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, st
     return backend_for(asked, comm, finder);
   if (backend_names().size() > 2) log_detail("the CPU computes: it is done before a GPU has started");
   return "cpu";
+}
+
+std::future<void> start_gpu_beside(const std::string& asked, std::uint64_t file_bytes,
+                                   std::uint64_t num_vectors) {
+  constexpr std::uint64_t kBytesOfEdge = 16;  // those of large files mostly have fewer
+  const bool may_start =
+      asked == "cuda" || (asked == "auto" && backend_names().size() > 2 &&
+                          !ends_before_a_gpu_starts(file_bytes / kBytesOfEdge, num_vectors));
+  return may_start ? start_device() : std::future<void>();
 }
 
 PerfTable load_tables(const std::string& backend, Communicator& comm) {

@@ -1,5 +1,6 @@
-// Which backend a run takes; found before anything is read.
+// Which backend a run takes; found before anything is read, or beside that.
 #pragma once
+#include <future>
 #include <string>
 
 #include "engine/device_ranks.hpp"
@@ -26,6 +27,11 @@ bool ends_before_a_gpu_starts(EdgeOffset num_edges, std::uint64_t num_vectors);
 /// Collective.
 std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
                               Communicator& comm, const DeviceFinder& finder = this_machine());
+
+/// Starts a GPU beside what the host does first, where one process asks for it by name or, as far as the size
+/// of its file tells, will take it; else nothing. The file need not be there (0 bytes).
+std::future<void> start_gpu_beside(const std::string& asked, std::uint64_t file_bytes,
+                                   std::uint64_t num_vectors);
 
 /// What plans are made with where `backend`, as backend_for() gives it, computes; the built-in table, with a
 /// warning, for one that is damaged. Collective.

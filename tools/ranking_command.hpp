@@ -1,6 +1,7 @@
 // What pagerank, hits and rwr share: solver and output options, loading, packing with a memory check,
 // writing scores, report and exit code. A command adds its own options and calls the algorithm.
 #pragma once
+#include <future>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -114,6 +115,7 @@ class RankingCommand : public Command {
   std::optional<PerfTable> tables_;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
+  std::future<void> device_start_;  // of a GPU, beside what the host does first
   ExchangeKind exchange_ = ExchangeKind::automatic;
   PackPlace pack_ = PackPlace::automatic;
   bool packs_on_device_ = false;  // known once memory is planned

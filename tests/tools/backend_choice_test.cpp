@@ -62,6 +62,23 @@ TEST(BackendChoice, NoGpuIsAskedForAGraphThatTheCpuRanksSooner) {
   EXPECT_EQ(choose("cpu", 1 << 30, 1), "cpu");
 }
 
+TEST(BackendChoice, AGpuStartsBesideReadingWhereItIsLikelyToBeTaken) {
+  const bool has_cuda = backend_names().size() > 2;
+  const auto starts = [](const std::string& asked, std::uint64_t file_bytes, std::uint64_t num_vectors) {
+    const std::future<void> start = start_gpu_beside(asked, file_bytes, num_vectors);
+    if (start.valid()) start.wait();  // whether there is one or not
+    return start.valid();
+  };
+  EXPECT_FALSE(starts("cpu", std::uint64_t{1} << 40, 1));
+  EXPECT_FALSE(starts("auto", 0, 25));
+  EXPECT_FALSE(starts("auto", 1 << 25, 1));
+  EXPECT_EQ(starts("auto", (1 << 25) + 16, 1), has_cuda);
+  EXPECT_EQ(starts("auto", 1 << 25, 2), has_cuda);
+  if (has_cuda) {
+    EXPECT_TRUE(starts("cuda", 0, 1));
+  }
+}
+
 TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {
   EXPECT_EQ(choice("cuda", 2, {2}, 2), "cuda");
   EXPECT_EQ(choice("cpu", 2, {2}, 2), "cpu");

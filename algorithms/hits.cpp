@@ -1,6 +1,7 @@
 #include "algorithms/hits.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -26,12 +27,10 @@ StepChange larger(const StepChange& a, const StepChange& b) {
           .magnitude = std::max(a.magnitude, b.magnitude)};
 }
 
-/// Marks (1 or 0) of positive entries.
-template <class T>
-void to_marks(std::span<T> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-#pragma omp parallel for
-  for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? 1 : 0;
+/// spread: see has_unique_pair.
+bool is_unique_by(const HitsResult& result, const std::function<SpreadStep()>& spread) {
+  return has_unique_pair(result.report.residual_l1, result.convergence_rate,
+                         std::max(kSpreadSteps, result.report.iterations), spread);
 }
 
 /// The scores become `side`'s product of `inputs`, the largest 1 (all 0 stay).
@@ -45,27 +44,6 @@ void put_scaled_product(HitsSide<S>& side, const Buffer<S>& inputs) {
       .rank_update({.link = largest > 0 ? 1 / largest : 0}, side.y, side.op->row_places(), Buffer<S>(),
                    Buffer<S>(), hits_scale(), false, side.score, {})
       .take();
-}
-
-/// Rows of `side`'s product that have a marked input, as 1 and 0 in original order; the scores are lost.
-template <class S>
-std::vector<double> marked_rows(HitsSide<S>& side, const Buffer<S>& marks) {
-  put_scaled_product(side, marks);
-  std::vector<double> all = side.op->to_original(side.score);
-  to_marks<double>(all);
-  return all;
-}
-/// The same in local order, as inputs of the next product.
-template <class S>
-Buffer<S> marked_inputs(HitsSide<S>& side, const Buffer<S>& marks) {
-  put_scaled_product(side, marks);
-  Backend<S>& backend = side.op->backend();
-  Buffer<S> host(side.score.size());
-  backend.download(side.score.data(), host.data(), host.size_bytes());
-  to_marks(host.span());
-  Buffer<S> inputs = backend.template allocate<S>(host.size());
-  backend.upload(host.data(), inputs.data(), inputs.size_bytes());
-  return inputs;
 }
 
 /// The alternating form: two operators, two vectors.
@@ -136,11 +114,15 @@ class AlternatingHits {
   }
 
   bool is_unique(const HitsResult& result) {
-    const auto spread = [&](std::span<const double> marks) {
-      return marked_rows(hub_, marked_inputs(authority_, hub_.op->to_local(marks)));
-    };
-    const int max_steps = std::max(kSpreadSteps, result.report.iterations);
-    return has_unique_pair(result.hub, result.report.residual_l1, result.convergence_rate, max_steps, spread);
+    Backend<S>& backend = hub_.op->backend();
+    Buffer<S> hubs = mark_of_largest(*hub_.op, hub_.score, hub_.score.size());
+    Buffer<S> authorities = backend.template allocate<S>(authority_.score.size());
+    backend.clear(authorities);
+    backend.put_inputs(hubs, nullptr, 1, authority_.op->input_target(authority_.x));
+    return is_unique_by(result, [&] {
+      spread_marks(authority_, hub_, {}, authorities);
+      return spread_marks(hub_, authority_, hub_.score, hubs);
+    });
   }
 
   const HitsOptions& options_;
@@ -225,15 +207,15 @@ class BlockHits {
   }
 
   bool is_unique(const HitsResult& result) {
-    const auto n = static_cast<std::size_t>(latest_.op->num_rows() / 2);
-    const auto spread = [&](std::span<const double> marks) {
-      std::vector<double> all(2 * n, 0.0);
-      std::copy(marks.begin(), marks.end(), all.begin() + static_cast<std::ptrdiff_t>(n));
-      all = marked_rows(latest_, marked_inputs(latest_, latest_.op->to_local(all)));
-      return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(n), all.end());
-    };
-    const int max_steps = std::max(kSpreadSteps, result.report.iterations);
-    return has_unique_pair(result.hub, result.report.residual_l1, result.convergence_rate, max_steps, spread);
+    std::vector<double> masses(2 * result.hub.size(), 0.0);
+    std::copy(result.hub.rbegin(), result.hub.rend(), masses.rbegin());
+    const Buffer<S> hubs = latest_.op->to_local(masses);
+    Buffer<S> marks = mark_of_largest(*latest_.op, hubs, latest_.score.size());
+    latest_.op->backend().put_inputs(marks, nullptr, 1, latest_.op->input_target(latest_.x));
+    return is_unique_by(result, [&] {
+      spread_marks(latest_, latest_, hubs, marks);
+      return spread_marks(latest_, latest_, hubs, marks);
+    });
   }
 
   const HitsOptions& options_;

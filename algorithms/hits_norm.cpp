@@ -21,6 +21,21 @@ constexpr double kLargestScore = 2;
 /// Products are this much smaller than sums of columns at most, where norms are taken from these.
 constexpr double kLeastShare = 0x1p-64;
 
+/// What the norm is made of.
+ExactSum sum_of(const NormStep& step, const ExactScale& scale, std::span<const double> values) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  ExactSum sum;
+#pragma omp parallel
+  {
+    ExactSum own;
+#pragma omp for nowait
+    for (std::int64_t v = 0; v < n; ++v) scale.add(step.squares() ? values[v] * values[v] : values[v], own);
+#pragma omp critical
+    sum += own;
+  }
+  return sum;
+}
+
 }  // namespace
 
 NormStep step_after(ScoreNorm norm, double largest) {
@@ -59,9 +74,8 @@ double ColumnSums<S>::least_norm(std::uint64_t num_terms) const {
 template <class S>
 ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) {
   Backend<S>& backend = op.backend();
-  const std::vector<S> host(op.num_local_inputs(), static_cast<S>(kLargestScore));
-  Buffer<S> inputs = backend.template allocate<S>(host.size());
-  backend.upload(host.data(), inputs.data(), inputs.size_bytes());
+  Buffer<S> inputs = backend.template allocate<S>(op.num_local_inputs());
+  backend.fill(inputs, static_cast<S>(kLargestScore));
   op.replicate(inputs, nullptr, x);
   op.apply(x, y);
   const double largest = all_max(op.comm(), backend.norm_sums(y, false, ExactScale(0)).largest);
@@ -77,16 +91,17 @@ ColumnSums<S> column_sums(SpmvOperator<S>& op, Buffer<S>& x, Buffer<double>& y) 
 }
 
 void normalize(ScoreNorm norm, std::vector<double>& values) {
+  const auto n = static_cast<std::int64_t>(values.size());
   double largest = 0;
-  for (double value : values) largest = std::max(largest, value);
+#pragma omp parallel for reduction(max : largest)
+  for (std::int64_t v = 0; v < n; ++v) largest = std::max(largest, values[v]);
   if (largest == 0) return;
   const NormStep step = step_after(norm, largest);
   const ExactScale scale = step.scale();
-  NormSums sums{.largest = largest, .sum = {}};
-  if (norm != ScoreNorm::max)
-    for (double value : values) scale.add(step.squares() ? value * value : value, sums.sum);
+  NormSums sums{.largest = largest, .sum = norm == ScoreNorm::max ? ExactSum() : sum_of(step, scale, values)};
   const double size = step.size(sums, scale);
-  for (double& value : values) value /= size;
+#pragma omp parallel for
+  for (std::int64_t v = 0; v < n; ++v) values[v] /= size;
 }
 
 template double norm_factor(const SpmvOperator<float>&, const Buffer<double>&, ScoreNorm, double&);

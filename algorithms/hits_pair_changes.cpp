@@ -13,13 +13,26 @@ namespace {
 constexpr std::size_t kStepsToLook = 7;
 
 StepChange change_between(const std::vector<double>& before, const std::vector<double>& now, Norm norm) {
+  const auto n = static_cast<std::int64_t>(before.size());
   VectorSums sums;
-  for (std::size_t v = 0; v < before.size(); ++v) {
-    const double change = std::abs(now[v] - before[v]);
-    hits_scale().add(change, sums.change_l1);
-    hits_scale().add(change * change, sums.change_squares);
-    hits_scale().add(now[v], sums.total);
-    sums.change_max = std::max(sums.change_max, change);
+#pragma omp parallel
+  {
+    VectorSums own;
+#pragma omp for nowait
+    for (std::int64_t v = 0; v < n; ++v) {
+      const double change = std::abs(now[v] - before[v]);
+      hits_scale().add(change, own.change_l1);
+      hits_scale().add(change * change, own.change_squares);
+      hits_scale().add(now[v], own.total);
+      own.change_max = std::max(own.change_max, change);
+    }
+#pragma omp critical
+    {
+      sums.change_l1 += own.change_l1;
+      sums.change_squares += own.change_squares;
+      sums.total += own.total;
+      sums.change_max = std::max(sums.change_max, own.change_max);
+    }
   }
   return change_of(norm, sums, hits_scale());
 }

@@ -210,24 +210,20 @@ template <class T>
 Buffer<S> SpmvOperator<S>::to_local(std::span<const T> original) const {
   require(original.size() == num_rows(), "a vector in original order has one entry for each row");
   const auto rows = local_rows();
-  return on_backend(rows.size(), [&](std::uint64_t i) { return static_cast<S>(original[rows[i]]); });
+  Buffer<S> host(rows.size());
+  const auto count = static_cast<std::int64_t>(rows.size());
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < count; ++i) host[i] = static_cast<S>(original[rows[i]]);
+  if (backend_->memory_is_host()) return host;
+  Buffer<S> local = backend_->template allocate<S>(rows.size());
+  backend_->upload(host.data(), local.data(), local.size_bytes());
+  return local;
 }
 
 template <class S>
 Buffer<S> SpmvOperator<S>::local_constant(S value, std::uint64_t num_local_rows) const {
-  return on_backend(num_local_rows, [&](std::uint64_t) { return value; });
-}
-
-template <class S>
-template <class ValueOf>
-Buffer<S> SpmvOperator<S>::on_backend(std::uint64_t size, const ValueOf& value_of) const {
-  Buffer<S> host(size);
-  const auto count = static_cast<std::int64_t>(size);
-#pragma omp parallel for
-  for (std::int64_t i = 0; i < count; ++i) host[i] = value_of(static_cast<std::uint64_t>(i));
-  if (backend_->memory_is_host()) return host;
-  Buffer<S> local = backend_->template allocate<S>(size);
-  backend_->upload(host.data(), local.data(), local.size_bytes());
+  Buffer<S> local = backend_->template allocate<S>(num_local_rows);
+  backend_->fill(local, value);
   return local;
 }
 

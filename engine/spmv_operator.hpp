@@ -206,8 +206,6 @@ class SpmvOperator {
                                                       unsigned q) const;
   /// Vector q of a block.
   Buffer<S> selected(const Buffer<S>& block, unsigned num_vectors, unsigned q) const;
-  template <class ValueOf>
-  Buffer<S> on_backend(std::uint64_t size, const ValueOf& value_of) const;
   /// all = send_ of all ranks.
   void gather_through_host(std::uint64_t num_sent, Buffer<S>& all);
   void send_through_host(Buffer<S>& x, unsigned num_vectors);

@@ -259,6 +259,7 @@ class Backend {
     clear_bytes(vector.data(), vector.size_bytes());
   }
   virtual void clear_bytes(void* data, std::size_t num_bytes) = 0;  ///< to 0
+  virtual void fill(Buffer<S>& vector, S value) = 0;                ///< all entries
   /// vector[i] * scale[i] goes to place i of the target; without scale (null) the factor is 1.
   virtual void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                           const InputTarget<S>& target) = 0;
@@ -303,6 +304,11 @@ class Backend {
   virtual PendingSums end_with_update(const Matrix<S>& matrix, const EndingUpdate& update,
                                       const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                       Buffer<S>& score, const InputTarget<S>& next);
+  /// Rows whose y is above 0 are marked: marks become 1 there and stay as they are, 1 or 0, elsewhere, and go
+  /// to `next` as by put_inputs. The sums: change_l1 counts the rows that were not marked before; of masses,
+  /// within the bound (none may be there), total is that of all rows, and dangling that of rows without mark.
+  virtual PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
+                                const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) = 0;
   /// The largest |y|, and the sum of y or of its squares, by `bound` as far as that covers them.
   virtual NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) = 0;
   /// norm_sums() as `step` asks for them, then rank_update() with link = size * (1 / norm), without jump and

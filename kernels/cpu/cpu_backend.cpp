@@ -76,6 +76,7 @@ class CpuBackend : public Backend<S> {
     for (std::size_t i = 0; i < num_pieces; ++i)
       std::memset(static_cast<char*>(data) + i * kPiece, 0, std::min(kPiece, num_bytes - i * kPiece));
   }
+  void fill(Buffer<S>& vector, S value) override { cpu::fill(vector.data(), vector.size(), value); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     require(target.others.empty(), "ranks on CPUs do not write to each other's memory");
@@ -108,6 +109,14 @@ class CpuBackend : public Backend<S> {
                          update.bound, update.squares, before, walk.data(), walk.size() / num_vectors);
     if (next.count > 0) put_inputs(walk, update.scale.empty() ? nullptr : &update.scale, num_vectors, next);
     return PendingSums(std::move(sums));
+  }
+  PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
+                        const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) override {
+    require_in_order(places);
+    const VectorSums sums =
+        cpu::mark_rows(y.data(), masses.empty() ? nullptr : masses.data(), bound, marks.data(), marks.size());
+    if (next.count > 0) put_inputs(marks, nullptr, 1, next);
+    return PendingSums({sums});
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     return cpu::norm_sums(y.data(), y.size(), squares, bound);

@@ -81,6 +81,12 @@ inline void update_block(std::uint64_t first, std::uint64_t last, const ExactSca
 }  // namespace
 
 template <class S>
+void fill(S* vector, std::uint64_t size, S value) {
+#pragma omp parallel for schedule(static) if (pays_threads(size))
+  for (std::uint64_t i = 0; i < size; ++i) vector[i] = value;
+}
+
+template <class S>
 void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
                 unsigned num_vectors, S* out) {
 #pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
@@ -157,6 +163,27 @@ std::vector<VectorSums> walk_update(double continue_probability, double restart,
       });
 }
 
+template <class S>
+VectorSums mark_rows(const double* y, const S* masses, const ExactScale& bound, S* marks,
+                     std::uint64_t num_rows) {
+  return reduce_blocks(num_rows, kTermBlock, VectorSums{},
+                       [&](std::uint64_t first, std::uint64_t last, VectorSums& sums) {
+                         double changes[kTermBlock], all[kTermBlock], unmarked[kTermBlock];
+                         for (std::uint64_t i = first; i < last; ++i) {
+                           const S mark = y[i] > 0 ? S{1} : marks[i];
+                           changes[i - first] = static_cast<double>(mark - marks[i]);
+                           marks[i] = mark;
+                           if (masses == nullptr) continue;
+                           all[i - first] = static_cast<double>(masses[i]);
+                           unmarked[i - first] = mark == S{0} ? all[i - first] : 0.0;
+                         }
+                         add_changes(bound, false, changes, last - first, sums);
+                         if (masses == nullptr) return;
+                         add_terms(bound, all, last - first, sums.total);
+                         add_terms(bound, unmarked, last - first, sums.dangling);
+                       });
+}
+
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound) {
   NormSums result;
   result.largest =
@@ -179,13 +206,15 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                             \
+  template void fill(S*, std::uint64_t, S);                                                                \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,              \
                                   const ExactScale&, bool, S*, std::uint64_t, double, S*);                 \
   template std::vector<VectorSums> walk_update(double, double, const double*, std::span<const VertexId>,   \
                                                std::span<const double>, const ExactScale&, bool, const S*, \
-                                               S*, std::uint64_t);
+                                               S*, std::uint64_t);                                         \
+  template VectorSums mark_rows(const double*, const S*, const ExactScale&, S*, std::uint64_t);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

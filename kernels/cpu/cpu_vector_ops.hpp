@@ -10,6 +10,8 @@
 
 namespace tessera::cpu {
 
+template <class S>
+void fill(S* vector, std::uint64_t size, S value);
 /// scale may be null: then factors are 1; slots may be null: then out is filled in order.
 template <class S>
 void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
@@ -31,6 +33,10 @@ std::vector<VectorSums> walk_update(double continue_probability, double restart,
                                     std::span<const VertexId> restart_rows, std::span<const double> weights,
                                     const ExactScale& bound, bool squares, const S* before, S* walk,
                                     std::uint64_t num_rows);
+/// masses may be null.
+template <class S>
+VectorSums mark_rows(const double* y, const S* masses, const ExactScale& bound, S* marks,
+                     std::uint64_t num_rows);
 NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound);
 
 }  // namespace tessera::cpu

@@ -134,6 +134,7 @@ class CudaBackend : public Backend<S> {
   void clear_bytes(void* data, std::size_t num_bytes) override {
     if (num_bytes != 0) TESSERA_CUDA_CALL(cudaMemsetAsync(data, 0, num_bytes));
   }
+  void fill(Buffer<S>& vector, S value) override { cuda::fill(vector.data(), vector.size(), value); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
@@ -206,6 +207,12 @@ class CudaBackend : public Backend<S> {
     return send_sums(1, [&](const cuda::SumsOutbox& box) {
       ending->end_with_update(update, vectors, bound, squares, box);
     });
+  }
+  PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
+                        const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) override {
+    const cuda::RankVectors<S> vectors =
+        rank_vectors({y.data(), data_or_null(places.positions)}, {}, masses, marks, next);
+    return send_sums(1, [&](const cuda::SumsOutbox& box) { cuda::mark_rows(vectors, bound, box); });
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {
     PendingSums pending = send_sums(1, [&](const cuda::SumsOutbox& box) {

@@ -11,6 +11,13 @@
 namespace tessera::cuda {
 
 template <class S>
+void fill(S* vector, std::uint64_t size, S value) {
+  if (size == 0) return;
+  fill_kernel<<<num_blocks(size), kThreads>>>(vector, size, value);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+}
+
+template <class S>
 void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
                 unsigned num_vectors, S* out, const OtherRanks<S>& others, cudaStream_t stream) {
   if (count == 0) return;
@@ -73,6 +80,11 @@ void walk_update(double continue_probability, double restart, const WalkVectors<
   vectors.origin != nullptr ? with_squares(std::true_type()) : with_squares(std::false_type());
 }
 
+template <class S>
+void mark_rows(const RankVectors<S>& vectors, const ExactScale& bound, const SumsOutbox& box) {
+  launch_early(mark_kernel<S>, num_reduce_blocks(vectors.num_rows), kThreads, 0, vectors, bound, box);
+}
+
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,
                const NormStep& step, double* factor, const SumsOutbox& box) {
   launch_early(norm_kernel, num_reduce_blocks(ceil_div<std::uint64_t>(size, kNormRows), kMostNormBlocks),
@@ -80,13 +92,15 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                    \
+  template void fill(S*, std::uint64_t, S);                                                       \
   template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*,      \
                            const OtherRanks<S>&, cudaStream_t);                                   \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*); \
   template void rank_update(const RankUpdate&, const RankVectors<S>&, const OriginView<S>&,       \
                             const ExactScale&, bool, const SumsOutbox&);                          \
   template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,       \
-                            const SumsOutbox&);
+                            const SumsOutbox&);                                                   \
+  template void mark_rows(const RankVectors<S>&, const ExactScale&, const SumsOutbox&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

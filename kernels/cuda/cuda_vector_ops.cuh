@@ -45,6 +45,11 @@ __device__ void reduce(const ThreadSums& own, const ExactScale& bound, const Sum
 }
 
 template <class S>
+__global__ void __launch_bounds__(kThreads) fill_kernel(S* vector, std::uint64_t size, S value) {
+  for (std::uint64_t i = first_index(); i < size; i += index_step()) vector[i] = value;
+}
+
+template <class S>
 __global__ void __launch_bounds__(kThreads)
     put_kernel(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
                unsigned num_vectors, S* out, const __grid_constant__ OtherRanks<S> others) {
@@ -113,6 +118,31 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       const S input = put_score(v, bound, i, stored, scale[j], place[j], sums);
       if (i < v.num_out) v.others.put(place[j], input);
     }
+  }
+  v.others.end();
+  reduce(sums, bound, box, [](const DeviceSums&) {});
+}
+
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    mark_kernel(const __grid_constant__ RankVectors<S> v, ExactScale bound, SumsOutbox box) {
+  let_next_kernel_begin();
+  wait_for_kernels_before();
+  ThreadSums sums;
+  for (std::uint64_t i = first_index(); i < v.num_rows; i += index_step()) {
+    const S old = v.before[i];
+    const S mark = value_at(v.y, place_of(v.y, i)) > 0 ? S{1} : old;
+    sums.add_change(bound, false, static_cast<double>(mark - old));
+    if (v.scale != nullptr) {
+      const auto mass = static_cast<double>(v.scale[i]);
+      sums.total.add(bound, mass);
+      if (mark == S{0}) sums.dangling.add(bound, mass);
+    }
+    v.score[i] = mark;
+    if (i >= v.num_out) continue;
+    const std::uint64_t place = v.slots == nullptr ? i : v.slots[i];
+    v.out[place] = mark;
+    v.others.put(place, mark);
   }
   v.others.end();
   reduce(sums, bound, box, [](const DeviceSums&) {});

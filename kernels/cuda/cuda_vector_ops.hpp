@@ -34,6 +34,8 @@ struct OtherRanks {
 #endif
 };
 
+template <class S>
+void fill(S* vector, std::uint64_t size, S value);
 /// scale may be null: then factors are 1; slots may be null: then out is filled in order.
 template <class S>
 void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
@@ -115,6 +117,9 @@ void rank_update(const RankUpdate& update, const RankVectors<S>& vectors, const 
 template <class S>
 void walk_update(double continue_probability, double restart, const WalkVectors<S>& vectors,
                  const ExactScale& bound, bool squares, const SumsOutbox& box);
+/// From y to the marks `score`, by the masses `scale` (see Backend::mark_rows).
+template <class S>
+void mark_rows(const RankVectors<S>& vectors, const ExactScale& bound, const SumsOutbox& box);
 /// The largest |y| to change_max, the sum of y, or of its squares, to total. factor, in device memory and
 /// possibly null, becomes 1 / norm, by `step` with its scale as bound; -1 where that does not cover y.
 void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactScale& bound,

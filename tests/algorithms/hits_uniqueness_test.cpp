@@ -2,80 +2,90 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace tessera::test {
 namespace {
 
-/// Hubs on a line; neighbours share an authority unless a gap lies between.
-std::function<std::vector<double>(std::span<const double>)> line_with_gap(std::size_t gap_after, int& calls) {
-  return [gap_after, &calls](std::span<const double> marks) {
-    ++calls;
-    std::vector<double> reached(marks.begin(), marks.end());
-    for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
-      if (i == gap_after) continue;
-      reached[i] += marks[i + 1];
-      reached[i + 1] += marks[i];
+/// Hubs on a line; neighbours share an authority unless a gap lies between. Marks start from the largest.
+class HubsOnALine {
+ public:
+  HubsOnALine(std::vector<double> hubs, std::size_t gap_after)
+      : hubs_(std::move(hubs)), marks_(hubs_.size(), 0.0), gap_after_(gap_after) {
+    marks_[static_cast<std::size_t>(std::max_element(hubs_.begin(), hubs_.end()) - hubs_.begin())] = 1;
+  }
+  bool has_unique_pair(double last_change, double rate, int max_steps = 50) {
+    return tessera::has_unique_pair(last_change, rate, max_steps, [this] { return spread(); });
+  }
+  int num_steps() const { return num_steps_; }
+
+ private:
+  SpreadStep spread() {
+    ++num_steps_;
+    std::vector<double> reached = marks_;
+    for (std::size_t i = 0; i + 1 < marks_.size(); ++i) {
+      if (i == gap_after_) continue;
+      reached[i] = std::max(reached[i], marks_[i + 1]);
+      reached[i + 1] = std::max(reached[i + 1], marks_[i]);
     }
-    return reached;
-  };
-}
+    SpreadStep step{.grew = reached != marks_};
+    marks_ = reached;
+    for (std::size_t i = 0; i < hubs_.size(); ++i) {
+      step.mass += hubs_[i];
+      if (marks_[i] == 0) step.outside += hubs_[i];
+    }
+    return step;
+  }
+
+  std::vector<double> hubs_, marks_;
+  std::size_t gap_after_;
+  int num_steps_ = 0;
+};
 
 TEST(HasUniquePair, MassOutsideTheLargestHubsComponentIsATie) {
-  int calls = 0;
-  EXPECT_FALSE(
-      has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 0.5, 50, line_with_gap(1, calls)));
-  EXPECT_TRUE(
-      has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1e-9, 0.5, 50, line_with_gap(99, calls)));
+  EXPECT_FALSE(HubsOnALine({0.3, 0.2, 0.3, 0.2}, 1).has_unique_pair(1e-9, 0.5));
+  EXPECT_TRUE(HubsOnALine({0.3, 0.2, 0.3, 0.2}, 99).has_unique_pair(1e-9, 0.5));
 }
 
 TEST(HasUniquePair, WhatASlowerComponentLeavesBehindIsNoTie) {
-  int calls = 0;
-  const auto spread = line_with_gap(1, calls);
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-7, 0}, 0, 0.5, 50, spread));
-  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-6, 0.5, 50, spread));
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 5e-4, 0}, 1e-5, 0.5, 50, spread));
+  EXPECT_TRUE(HubsOnALine({0.5, 0.5, 5e-7, 0}, 1).has_unique_pair(0, 0.5));
+  EXPECT_FALSE(HubsOnALine({0.5, 0.5, 5e-4, 0}, 1).has_unique_pair(1e-6, 0.5));
+  EXPECT_TRUE(HubsOnALine({0.5, 0.5, 5e-4, 0}, 1).has_unique_pair(1e-5, 0.5));
 }
 
 TEST(HasUniquePair, AComponentThatShrinksAsSlowlyAsTheChangesIsNoTie) {
-  int calls = 0;
-  const auto spread = line_with_gap(1, calls);
   const std::vector<double> hubs{0.5, 0.485, 0.0075, 0.0075};
-  EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 0.99, 50, spread));
-  EXPECT_TRUE(has_unique_pair(hubs, 1e-6, 0.99995, 50, spread));
-  EXPECT_FALSE(has_unique_pair(hubs, 1e-6, 1, 50, spread));
+  EXPECT_FALSE(HubsOnALine(hubs, 1).has_unique_pair(1e-6, 0.99));
+  EXPECT_TRUE(HubsOnALine(hubs, 1).has_unique_pair(1e-6, 0.99995));
+  EXPECT_FALSE(HubsOnALine(hubs, 1).has_unique_pair(1e-6, 1));
 }
 
 TEST(HasUniquePair, ALargeChangeSaysNothing) {
-  int calls = 0;
-  EXPECT_FALSE(has_unique_pair(std::vector<double>{0.3, 0.2, 0.3, 0.2}, 1, 0, 50, line_with_gap(1, calls)));
+  EXPECT_FALSE(HubsOnALine({0.3, 0.2, 0.3, 0.2}, 1).has_unique_pair(1, 0));
 }
 
-/// As many hubs as several threads look at in parts.
-TEST(HasUniquePair, LooksAtAllHubsOfALargeGraph) {
-  constexpr std::size_t kHubs = 200'001;
-  std::vector<double> hubs(kHubs, 0.0);
-  hubs[70'000] = 0.5;
-  hubs[70'001] = 0.25;
-  hubs[kHubs - 1] = 0.25;
-  const auto all_but_last = [](std::span<const double> marks) {
-    std::vector<double> reached(marks.size(), 1.0);
-    reached.back() = marks.back();
-    return reached;
-  };
-  const auto all = [](std::span<const double> marks) { return std::vector<double>(marks.size(), 0.5); };
-  EXPECT_FALSE(has_unique_pair(hubs, 1e-9, 0.5, 50, all_but_last));
-  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 0.5, 50, all));
-  hubs.back() = 1e-9;
-  EXPECT_TRUE(has_unique_pair(hubs, 1e-9, 0.5, 50, all_but_last));
+TEST(HasUniquePair, IsAboutSharesOfTheMass) {
+  EXPECT_TRUE(HubsOnALine({50, 50, 5e-5, 0}, 1).has_unique_pair(0, 0.5));
+  EXPECT_FALSE(HubsOnALine({50, 50, 5e-3, 0}, 1).has_unique_pair(0, 0.5));
 }
 
 TEST(HasUniquePair, StopsWhenNothingIsLeftOutside) {
-  int calls = 0;
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0.5, 0.5, 0, 0}, 0, 0.5, 50, line_with_gap(99, calls)));
-  EXPECT_EQ(calls, 1);
-  EXPECT_TRUE(has_unique_pair(std::vector<double>{0, 0}, 0, 0.5, 50, line_with_gap(99, calls)));
-  EXPECT_EQ(calls, 1);
+  HubsOnALine near({0.5, 0.5, 0, 0}, 99);
+  EXPECT_TRUE(near.has_unique_pair(0, 0.5));
+  EXPECT_EQ(near.num_steps(), 1);
+  HubsOnALine none({0, 0}, 99);
+  EXPECT_TRUE(none.has_unique_pair(0, 0.5));
+  EXPECT_EQ(none.num_steps(), 1);
+}
+
+TEST(HasUniquePair, IsTakenForGrantedOfALongComponent) {
+  const std::vector<double> hubs(100, 0.01);
+  HubsOnALine cut_short(hubs, 98);
+  EXPECT_TRUE(cut_short.has_unique_pair(1e-9, 0.5, 20));
+  EXPECT_EQ(cut_short.num_steps(), 20);
+  EXPECT_FALSE(HubsOnALine(hubs, 98).has_unique_pair(1e-9, 0.5, 200));
 }
 
 TEST(ConvergenceRate, IsTheFactorOfAStep) {

@@ -200,6 +200,27 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
   }
 }
 
+TYPED_TEST(DeviceBackend, MarksAreThoseOfTheCpu) {
+  using S = TypeParam;
+  for (const std::size_t n : {0, 1, 255, 100003, 1300003}) {
+    const auto y = random_values<double>(n, 1, -0.5);
+    std::vector<S> before(n);
+    for (std::size_t i = 0; i < n; i += 3) before[i] = 1;
+    std::vector<VertexId> turned(n);
+    std::iota(turned.rbegin(), turned.rend(), VertexId{0});
+    for (const bool with_masses : {false, true})
+      this->expect_same([&](Backend<S>& backend) {
+        auto marks = this->put(backend, before), next = this->put(backend, std::vector<S>(n, S{-3}));
+        const auto places = this->put(backend, turned);
+        const auto masses = this->put(backend, with_masses ? random_values<S>(n, 2) : std::vector<S>());
+        const PlacedRows placed(backend, y, 1);
+        auto pending = backend.mark_rows(placed.y, placed.places, masses, ExactScale(4.0), marks,
+                                         {&next, with_masses ? &places : nullptr, n - n / 5});
+        return std::tuple(limbs(pending.take().front()), this->get(backend, marks), this->get(backend, next));
+      });
+  }
+}
+
 TYPED_TEST(DeviceBackend, SumsOfNormsAreThoseOfTheCpu) {
   const ExactScale bound(4.0);
   for (const std::size_t n : {0, 1, 255, 100003, 1300003}) {
@@ -338,6 +359,9 @@ TYPED_TEST(DeviceBackend, MovesHaveTheBitsOfTheCpu) {
         backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&rows, nullptr, n});
         auto cleared = this->put(backend, values);
         backend.clear(cleared);
+        auto filled = this->put(backend, values);
+        backend.fill(filled, S{0.25});
+        EXPECT_EQ(this->get(backend, filled), std::vector<S>(n * k, S{0.25}));
         return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, cleared));
       });
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/random_values.hpp"
@@ -152,6 +153,31 @@ TYPED_TEST(CpuVectorOps, RankUpdateGoesFurtherThanItsStepFromAnOrigin) {
   }
 }
 
+TYPED_TEST(CpuVectorOps, MarksStayAndCountTheMassesOutside) {
+  using S = TypeParam;
+  for (const std::size_t n : {0, 1, 511, 512, 513, 40000})
+    for (const bool with_masses : {false, true}) {
+      const auto y = random_values<double>(n, 1, -0.5);
+      const auto masses = random_values<S>(n, 2);
+      std::vector<S> marks(n), expected(n);
+      long double mass = 0, outside = 0;
+      std::size_t num_new = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        marks[i] = static_cast<S>(i % 3 == 0);
+        expected[i] = static_cast<S>(y[i] > 0 || i % 3 == 0);
+        num_new += expected[i] != marks[i];
+        mass += static_cast<long double>(masses[i]);
+        if (expected[i] == 0) outside += static_cast<long double>(masses[i]);
+      }
+      const VectorSums sums =
+          cpu::mark_rows<S>(y.data(), with_masses ? masses.data() : nullptr, this->scale_, marks.data(), n);
+      EXPECT_EQ(marks, expected);
+      EXPECT_EQ(this->scale_.value(sums.change_l1), static_cast<double>(num_new));
+      EXPECT_NEAR(this->scale_.value(sums.total), with_masses ? static_cast<double>(mass) : 0, 1e-10);
+      EXPECT_NEAR(this->scale_.value(sums.dangling), with_masses ? static_cast<double>(outside) : 0, 1e-10);
+    }
+}
+
 TYPED_TEST(CpuVectorOps, WalkUpdateIsTheFormulaForEachVector) {
   using S = TypeParam;
   const std::size_t n = 1500;
@@ -248,6 +274,16 @@ TYPED_TEST(CpuVectorOps, MovesTouchTheirTargetsOnly) {
     EXPECT_EQ(unscaled_x, plain_x);
     cpu::put_inputs<S>(values.data(), nullptr, nullptr, n, k, rows.data());
     EXPECT_EQ(rows, values);
+  }
+}
+
+TYPED_TEST(CpuVectorOps, FillsAllEntriesAndNoMore) {
+  using S = TypeParam;
+  for (const std::size_t n : {0, 1, 513, 100'000}) {
+    std::vector<S> vector(n + 1, S{-7});
+    cpu::fill(vector.data(), n, S{0.25});
+    EXPECT_EQ(std::count(vector.begin(), vector.end(), S{0.25}), static_cast<std::ptrdiff_t>(n));
+    EXPECT_EQ(vector.back(), S{-7});
   }
 }
 

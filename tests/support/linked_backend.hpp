@@ -215,6 +215,7 @@ class LinkedBackend : public Backend<S> {
     return matrix;
   }
   void clear_bytes(void* data, std::size_t num_bytes) override { cpu_->clear_bytes(data, num_bytes); }
+  void fill(Buffer<S>& vector, S value) override { cpu_->fill(vector, value); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned k,
                   const InputTarget<S>& target) override {
     cpu_->put_inputs(vector, scale, k, target);
@@ -226,6 +227,10 @@ class LinkedBackend : public Backend<S> {
     const Buffer<double> rows = in_row_order(y, places, score.size(), 1);
     num_further += origin != nullptr;
     return cpu_->rank_update(update, rows, {}, jump, scale, bound, squares, score, next, origin);
+  }
+  PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
+                        const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) override {
+    return cpu_->mark_rows(in_row_order(y, places, marks.size(), 1), {}, masses, bound, marks, next);
   }
   std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
                                          const Buffer<S>& jump, const RowScale<S>& scale,
@@ -353,12 +358,8 @@ class LinkedBackend : public Backend<S> {
     return cpu_->largest(vector, count, most);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override { return cpu_->dot(a, b); }
-  void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
-    cpu_->add_scaled(factor, x, y);
-  }
-  void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) override {
-    cpu_->scale_and_add(x, factor, y);
-  }
+  void add_scaled(double by, const Buffer<S>& x, Buffer<S>& y) override { cpu_->add_scaled(by, x, y); }
+  void scale_and_add(const Buffer<S>& x, double by, Buffer<S>& y) override { cpu_->scale_and_add(x, by, y); }
   void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) override {
     cpu_->multiply_elements(a, b, out);
   }

@@ -38,7 +38,7 @@ void expect_the_bits_of_the_cpu(const Graph& graph, const HitsOptions& options) 
 class DeviceHits : public testing::Test {
  protected:
   void SetUp() override {
-    if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+    if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   }
 };
 

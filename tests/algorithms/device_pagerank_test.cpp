@@ -31,7 +31,7 @@ void expect_the_bits_of_the_cpu(const Graph& graph, const PageRankOptions& optio
 class DevicePageRank : public testing::Test {
  protected:
   void SetUp() override {
-    if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+    if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   }
   /// Some vertices have no links, some no out-links.
   const Graph graph_ = graph_of(random_oracle_graph(5, 3000, 9000, true), true);

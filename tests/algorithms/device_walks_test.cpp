@@ -53,7 +53,7 @@ void expect_nearly(const Walked& found, const Walked& expected) {
 }
 
 TEST(DeviceWalks, HaveTheBitsOfTheCpu) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const std::string device = usable_backends().back();
   const Graph graph = graph_of(random_oracle_graph(5, 3000, 9000, true), true);
   for (const unsigned batch_size : {1u, 7u, 25u, 60u})
@@ -72,7 +72,7 @@ TEST(DeviceWalks, HaveTheBitsOfTheCpu) {
 
 /// Large enough that a step is one kernel; walks leave the block at different times.
 TEST(DeviceWalks, OfALargerGraphAreThoseOfTheCpu) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const Graph graph = graph_of(random_oracle_graph(6, 60000, 4000000, true), true);
   RwrOptions options;
   options.batch_size = 25;
@@ -91,7 +91,7 @@ TEST(DeviceWalks, OfALargerGraphAreThoseOfTheCpu) {
 
 /// One by one, where a step is two kernels, and where it is one.
 TEST(DeviceWalks, AcceleratedOnesHaveTheBitsOfTheCpu) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const std::string device = usable_backends().back();
   for (const auto& [n, reach] : {std::pair(4000, 2), std::pair(60000, 40)}) {
     const Graph graph = ring_graph(n, n - 500, reach);
@@ -115,7 +115,7 @@ TEST(DeviceWalks, AcceleratedOnesHaveTheBitsOfTheCpu) {
 
 /// However many go together, if they are more than 16, and whoever ends before.
 TEST(DeviceWalks, InFoursDoNotDependOnTheBatch) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const Graph graph = graph_of(random_oracle_graph(5, 3000, 9000, true), true);
   RwrOptions options;
   options.stop.tolerance = 1e-5;
@@ -129,7 +129,7 @@ TEST(DeviceWalks, InFoursDoNotDependOnTheBatch) {
 
 /// Against scores in f64 whose own error is far smaller.
 TEST(DeviceWalks, InFoursAreWithinTheirErrorBound) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const auto comm = make_single_rank();
   const auto device = make_backend<float>(usable_backends().back());
   const auto cpu = make_backend<double>("cpu");
@@ -193,7 +193,7 @@ TEST(DeviceWalks, AcceleratedOnSeveralGpusHaveTheBitsOfOne) {
 }
 
 TEST(DeviceWalks, OfAGraphWithoutEdgesStayWhereTheyAre) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const Graph graph = graph_of(random_oracle_graph(1, 3000, 0, false), false);
   RwrOptions options;
   options.batch_size = 25;

@@ -56,7 +56,7 @@ TEST(CscExample, IsAProduct) {
 
 #ifdef TESSERA_HAVE_CUDA
 TEST(CscExample, IsAProductOnADevice) {
-  if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers";
+  if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   const RandomMatrix a = random_matrix(6, 200, 120, 5, true);
   const std::vector<double> x(a.num_cols, 1.5);
   const cuda::DeviceProduct<Csc<double>> product(a.view());

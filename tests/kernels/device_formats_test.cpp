@@ -44,7 +44,7 @@ template <class S>
 class DeviceFormats : public testing::Test {
  protected:
   void SetUp() override {
-    if (usable_backends().size() < 2) GTEST_SKIP() << "no device answers";
+    if (usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
   }
 };
 using Precisions = testing::Types<float, double>;

@@ -9,16 +9,23 @@
 
 namespace tessera::test {
 
+/// Tests of devices have matrices of sizes at which one with room for tiles and so many multiprocessors does
+/// each of the things that are tested (H100, H200). A smaller one takes other ways, which they do not expect.
+inline constexpr unsigned kTestedMultiprocessors = 64;
+inline constexpr const char* kNoDevice =
+    "no device answers that is like an H100 or larger, or this build has no CUDA";
+
 inline bool answers(const std::string& backend) {
   try {
-    make_backend<float>(backend);
-    return true;
+    const auto found = make_backend<float>(backend);
+    const TilingLimits limits = found->tiling_limits();
+    return found->memory_is_host() || (limits.holds_tiles && limits.bins.at_once >= kTestedMultiprocessors);
   } catch (const ResourceError&) {
     return false;
   }
 }
 
-/// "cpu", and "cuda" where this build has it and a device answers.
+/// "cpu", and "cuda" where this build has it and a device answers that tests are for.
 inline std::vector<std::string> usable_backends() {
   std::vector<std::string> usable;
   for (const std::string& name : backend_names())

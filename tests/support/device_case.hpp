@@ -22,7 +22,7 @@ template <class S>
 class DeviceBackend : public testing::Test {
  protected:
   void SetUp() override {
-    if (test::usable_backends().size() < 2) GTEST_SKIP() << "no device answers, or this build has no CUDA";
+    if (test::usable_backends().size() < 2) GTEST_SKIP() << kNoDevice;
     cpu_ = make_backend<S>("cpu");
     device_ = make_backend<S>(test::usable_backends().back());
   }

@@ -306,7 +306,8 @@ class Backend {
                                       Buffer<S>& score, const InputTarget<S>& next);
   /// Rows whose y is above 0 are marked: marks become 1 there and stay as they are, 1 or 0, elsewhere, and go
   /// to `next` as by put_inputs. The sums: change_l1 counts the rows that were not marked before; of masses,
-  /// within the bound (none may be there), total is that of all rows, and dangling that of rows without mark.
+  /// within the bound, as many or more (or none), total is that of these rows, and dangling of those
+  /// unmarked.
   virtual PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
                                 const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) = 0;
   /// The largest |y|, and the sum of y or of its squares, by `bound` as far as that covers them.

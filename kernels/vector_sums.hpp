@@ -31,9 +31,8 @@ struct VectorSums {
   ExactSum change_l1;           ///< sum |new - old|
   WideExactSum change_squares;  ///< sum (new - old)^2; only where squares were asked for
   double change_max = 0;
-  ExactSum total;     ///< sum new (not of walk_update)
-  ExactSum dangling;  ///< sum new over rows whose scale is 0 (not of walk_update); of masses (RowScale),
-                      ///< sum new * mass
+  ExactSum total;     ///< sum new (not of walk_update; of mark_rows see there)
+  ExactSum dangling;  ///< sum new over rows whose scale is 0 (the same); of masses (RowScale), sum new * mass
 };
 
 /// What norms of a vector are made of.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "engine/graph_stats.hpp"
@@ -145,6 +146,11 @@ void RankingCommand::choose_backend(Communicator& comm) {
   if (pack_ == PackPlace::device) check_request_of_gpu("pack", asked, "auto");
 }
 
+bool RankingCommand::is_device_starting() const {
+  return device_start_.valid() &&
+         device_start_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
 Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   bool graph_decides = backend_ == "auto" && !asks_for_gpu();
   const bool is_alone = session.comm().size() == 1;
@@ -166,7 +172,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   };
   Graph graph = load_input(how, session);
   require_edges(graph, graph_);
-  if (device_start_.valid()) degrees(graph, session.comm());  // meanwhile
+  if (is_device_starting()) degrees(graph, session.comm());  // meanwhile
   if (is_starting) choose_backend(session.comm());
   if (graph_decides) backend_ = backend_for_graph(backend_, graph.num_edges, num_solved, session.comm());
   return graph;

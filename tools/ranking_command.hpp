@@ -45,8 +45,8 @@ class RankingCommand : public Command {
   /// Files that the command reads beside the graph, by the names of their options.
   virtual NamedPaths more_inputs() const { return {}; }
 
-  /// Loads, refuses an empty graph; outputs are checked before, and so is a backend that is asked for.
-  /// num_solved: vectors that are solved for.
+  /// Loads, refuses an empty graph; outputs are checked before, and so is a backend that is asked for, but
+  /// for what is known of a GPU only once it has started. num_solved: vectors that are solved for.
   Graph load(Session& session, std::uint64_t num_solved = 1);
   /// The end of --dry-run: prints plan and bytes on rank 0; the exit code.
   int finish_dry_run(Session& session, const Graph& graph, MemoryShape shape);
@@ -115,7 +115,7 @@ class RankingCommand : public Command {
   std::optional<PerfTable> tables_;
   Precision precision_ = Precision::f64;
   std::string backend_ = "auto";
-  std::future<void> device_start_;  // of a GPU, beside what the host does first
+  std::future<void> device_start_;  // of a GPU, beside what the host does first; an early end waits for it
   ExchangeKind exchange_ = ExchangeKind::automatic;
   PackPlace pack_ = PackPlace::automatic;
   bool packs_on_device_ = false;  // known once memory is planned
@@ -136,7 +136,8 @@ class RankingCommand : public Command {
   bool is_typed(const std::string& name) const;
   void start_linking_devices(Session& session);
   bool asks_for_gpu() const;
-  /// Before anything is read: what computes, and whether that can do what was asked of GPUs.
+  bool is_device_starting() const;
+  /// What computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
   /// Sets packs_on_device_; the same on all ranks.
   void choose_pack_place(const Graph& graph, const std::optional<DevicePlan>& device, MemoryShape& shape,

@@ -4,7 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
+
+#include "algorithms/hits.hpp"
+#include "tests/support/link_devices.hpp"
+#include "tests/support/linked_backend.hpp"
+#include "tests/support/sample_graph.hpp"
+#include "tests/support/thread_ranks.hpp"
 
 namespace tessera::test {
 namespace {
@@ -86,6 +93,50 @@ TEST(HasUniquePair, IsTakenForGrantedOfALongComponent) {
   EXPECT_TRUE(cut_short.has_unique_pair(1e-9, 0.5, 20));
   EXPECT_EQ(cut_short.num_steps(), 20);
   EXPECT_FALSE(HubsOnALine(hubs, 98).has_unique_pair(1e-9, 0.5, 200));
+}
+
+/// `count` paths of `length` vertices, each second one a hub that links to its neighbours.
+Graph paths(VertexId count, VertexId length) {
+  std::vector<std::pair<VertexId, VertexId>> edges;
+  for (VertexId path = 0; path < count; ++path)
+    for (VertexId v = 0; v < length; v += 2) {
+      const VertexId hub = path * length + v;
+      if (v > 0) edges.emplace_back(hub, hub - 1);
+      if (v + 1 < length) edges.emplace_back(hub, hub + 1);
+    }
+  return sample_graph(edges, range_labels(count * length, 0));
+}
+
+/// Products leave their rows in an order of their own, and inputs go from device to device.
+bool is_unique_on_devices(const Graph& whole, HitsUpdate update, int num_ranks) {
+  HitsOptions options;
+  options.stop.fixed_iterations = 6;
+  bool is_unique = false;
+  run_ranks(num_ranks, [&](Communicator& comm) {
+    LinkedBackend<float> backend(comm, kSmallTiles);
+    link_devices<float>(backend, comm);
+    const OperatorOptions how{.kernel = KernelKind::tile_messages};
+    const Graph block = block_of(whole, comm);
+    HitsResult result;
+    if (update == HitsUpdate::block) {
+      auto op = SpmvOperator<float>::hits_block(block, how, backend, comm);
+      result = hits_block(op, options);
+    } else {
+      auto [to_authority, to_hub] = SpmvOperator<float>::in_and_out_edges(block, how, backend, comm);
+      result = hits(to_authority, to_hub, options);
+    }
+    if (comm.is_root()) is_unique = result.unique;
+  });
+  return is_unique;
+}
+
+TEST(HasUniquePair, IsFoundStepByStepOnDevices) {
+  const Graph one = paths(1, 82), two = paths(2, 41);
+  for (const HitsUpdate update : {HitsUpdate::alternating, HitsUpdate::block})
+    for (const int num_ranks : {1, 3}) {
+      EXPECT_TRUE(is_unique_on_devices(one, update, num_ranks)) << num_ranks;
+      EXPECT_FALSE(is_unique_on_devices(two, update, num_ranks)) << num_ranks;
+    }
 }
 
 TEST(ConvergenceRate, IsTheFactorOfAStep) {

@@ -358,8 +358,10 @@ class LinkedBackend : public Backend<S> {
     return cpu_->largest(vector, count, most);
   }
   double dot(const Buffer<S>& a, const Buffer<S>& b) override { return cpu_->dot(a, b); }
-  void add_scaled(double by, const Buffer<S>& x, Buffer<S>& y) override { cpu_->add_scaled(by, x, y); }
-  void scale_and_add(const Buffer<S>& x, double by, Buffer<S>& y) override { cpu_->scale_and_add(x, by, y); }
+  void add_scaled(double factor, const Buffer<S>& x, Buffer<S>& y) override {
+    cpu_->add_scaled(factor, x, y);
+  }
+  void scale_and_add(const Buffer<S>& x, double f, Buffer<S>& y) override { cpu_->scale_and_add(x, f, y); }
   void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) override {
     cpu_->multiply_elements(a, b, out);
   }

@@ -56,7 +56,8 @@ constexpr const char* kMpi = R"(Several processes
     mpirun -n 4 --map-by slot:PE=8 tessera ...       8 cores each
   Threads follow the affinity mask; processes with the same cores share them (--threads N overrides). More
   processes than cores: mpirun --oversubscribe.
-  GPUs: one a process, in the order of the processes on a machine (CUDA_VISIBLE_DEVICES counts):
+  GPUs: one a process, in the order of the processes on a machine (CUDA_VISIBLE_DEVICES counts; without mpirun
+  the first alone is started):
     mpirun -n 4 --map-by slot:PE=8 tessera pagerank g.tsr --backend cuda --precision f32 -o scores.tsv
   With --backend cuda more processes than GPUs are an error; with auto the CPU computes then (-v says so).
   What computed and how GPUs exchanged is in --report (backend.name; exchange.kind: "peers" or, by NCCL, "device").

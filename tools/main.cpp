@@ -48,7 +48,7 @@ int run_under_mpirun(int argc, char** argv, const std::vector<std::string>& argu
 }  // namespace
 
 int main(int argc, char** argv) {
-  tessera::cli::wait_politely_on_busy_machines(argv);
+  tessera::cli::wait_politely(argv);
   occupy_standard_descriptors();
   tessera::cli::install_signal_handlers();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

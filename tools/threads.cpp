@@ -73,15 +73,20 @@ int processes_with(const Cores& cores, Communicator& comm) {
 
 }  // namespace
 
-void wait_politely_on_busy_machines(char** argv) {
-  constexpr const char* kPolicy = "OMP_WAIT_POLICY";
+void wait_politely(char** argv) {
+  constexpr const char *kPolicy = "OMP_WAIT_POLICY", *kSpins = "GOMP_SPINCOUNT";
+  constexpr long kManyCores = 16;
+  constexpr const char* kFewSpins = "1000";  // some 50 us, more than a step of a small graph waits
+  if (std::getenv(kPolicy) != nullptr || std::getenv(kSpins) != nullptr) return;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   double load = 0;
-  if (std::getenv(kPolicy) != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  if (getloadavg(&load, 1) != 1 || 2 * load < static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN))) return;
+  const bool is_busy = getloadavg(&load, 1) == 1 && 2 * load >= static_cast<double>(cores);
+  if (!is_busy && cores < kManyCores) return;
   std::error_code failure;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure || setenv(kPolicy, "passive", 1) != 0) return;
-  execv(program.c_str(), argv);
+  if (failure) return;
+  if ((is_busy ? setenv(kPolicy, "passive", 1) : setenv(kSpins, kFewSpins, 1)) == 0)
+    execv(program.c_str(), argv);
 }
 
 int processes_on_this_machine() {

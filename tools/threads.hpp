@@ -11,10 +11,12 @@ namespace tessera::cli {
 int start_threads(int asked, Communicator& comm);
 
 /// At the very start: where other work keeps half of the machine's cores busy, lets threads of OpenMP sleep
-/// while they wait, unless the environment says how they wait. Spinning, they would keep those cores from the
-/// threads that they wait for: small graphs took up to 60 times as long. OpenMP looks at the environment when
-/// it is loaded, so the program replaces itself by its like; where it cannot, it goes on as it is.
-void wait_politely_on_busy_machines(char** argv);
+/// while they wait, and where there are many cores, soon instead of after some 15 ms, unless the environment
+/// says how they wait. Spinning, they would keep cores from the threads that they wait for: small graphs took
+/// up to 60 times as long beside other work, runs on 64 cores of a shared host up to 3 times. OpenMP looks at
+/// the environment when it is loaded, so the program replaces itself by its like, which takes 5 ms; where it
+/// cannot, it goes on as it is.
+void wait_politely(char** argv);
 
 /// Processes of this job on this machine, as the launcher says; 1 when it does not.
 int processes_on_this_machine();

@@ -156,8 +156,8 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   const bool is_alone = session.comm().size() == 1;
   if (is_alone) device_start_ = start_gpu_beside(backend_, file_size_bytes(graph_.path), num_solved);
   // That there is one is known before anything is read; whether it can serve, when it has started.
-  const bool is_starting = device_start_.valid() && backend_ == "cuda" && num_devices() > 0;
-  if (!graph_decides && !is_starting) choose_backend(session.comm());
+  const bool checks_later = device_start_.valid() && backend_ == "cuda" && num_devices() > 0;
+  if (!graph_decides && !checks_later) choose_backend(session.comm());
   check_readable_inputs(more_inputs(), session.comm());
   if (!general_.dry_run) check_writable_outputs(outputs(), session.comm());
   GraphOptions how = graph_;
@@ -173,7 +173,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   Graph graph = load_input(how, session);
   require_edges(graph, graph_);
   if (is_device_starting()) degrees(graph, session.comm());  // meanwhile
-  if (is_starting) choose_backend(session.comm());
+  if (checks_later) choose_backend(session.comm());
   if (graph_decides) backend_ = backend_for_graph(backend_, graph.num_edges, num_solved, session.comm());
   return graph;
 }

@@ -26,6 +26,8 @@
 namespace tessera::cli {
 namespace {
 
+constexpr const char *kPolicy = "OMP_WAIT_POLICY", *kSpins = "GOMP_SPINCOUNT";
+
 /// OpenMP ends the process where it cannot start its threads, so that is tried before.
 void check_that_threads_start(int threads) {
   const int others = threads - 1;
@@ -73,20 +75,22 @@ int processes_with(const Cores& cores, Communicator& comm) {
 
 }  // namespace
 
-void wait_politely(char** argv) {
-  constexpr const char *kPolicy = "OMP_WAIT_POLICY", *kSpins = "GOMP_SPINCOUNT";
+std::optional<WaitSetting> wait_setting(long cores, double load) {
   constexpr long kManyCores = 16;
-  constexpr const char* kFewSpins = "1000";  // some 50 us, more than a step of a small graph waits
+  if (2 * load >= static_cast<double>(cores)) return WaitSetting{kPolicy, "passive"};
+  if (cores >= kManyCores) return WaitSetting{kSpins, "1000"};  // 50 us; steps of small graphs wait for less
+  return std::nullopt;
+}
+
+void wait_politely(char** argv) {
   if (std::getenv(kPolicy) != nullptr || std::getenv(kSpins) != nullptr) return;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   double load = 0;
-  const bool is_busy = getloadavg(&load, 1) == 1 && 2 * load >= static_cast<double>(cores);
-  if (!is_busy && cores < kManyCores) return;
+  if (getloadavg(&load, 1) != 1) load = 0;
+  const auto setting = wait_setting(sysconf(_SC_NPROCESSORS_ONLN), load);
+  if (!setting) return;
   std::error_code failure;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) return;
-  if ((is_busy ? setenv(kPolicy, "passive", 1) : setenv(kSpins, kFewSpins, 1)) == 0)
-    execv(program.c_str(), argv);
+  if (!failure && setenv(setting->name, setting->value, 1) == 0) execv(program.c_str(), argv);
 }
 
 int processes_on_this_machine() {

@@ -11,7 +11,7 @@ endforeach()
 
 # Parts of the program that need no whole run.
 set(tool_parts value_text nearest_name config_file progress backend_choice bar_chart output_paths memory_plan
-    cgroup_memory option_parser)
+    cgroup_memory option_parser threads)
 list(TRANSFORM tool_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/ OUTPUT_VARIABLE tool_part_sources)
 list(TRANSFORM tool_part_sources APPEND .cpp)
 list(TRANSFORM tool_parts REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1_test.cpp" OUTPUT_VARIABLE tool_part_tests)

@@ -40,15 +40,12 @@ ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_length
   }
   check_slots(result);
   result.slot_of_column = Buffer<VertexId>(column_lengths.size());
-  const std::uint64_t last_tile = result.tiles.empty() ? 0 : result.tiles.size() - 1;
+  const ColumnSlots slots = result.slots();
   const auto num_columns = static_cast<std::int64_t>(order.size());
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < num_columns; ++i) {
     const auto place = static_cast<std::uint32_t>(i);
-    result.slot_of_column[order[place]] =
-        place < non_empty
-            ? static_cast<VertexId>(place + std::min<std::uint64_t>(place / tile_columns, last_tile))
-            : kNoVertex;
+    result.slot_of_column[order[place]] = place < non_empty ? slots.slot_of(place) : kNoVertex;
   }
   return result;
 }
@@ -60,11 +57,12 @@ ColumnOrder order_columns_as_given(std::span<const std::uint64_t> column_lengths
   ColumnOrder result;
   result.kind = ColumnOrderKind::as_given;
   result.slot_of_column = Buffer<VertexId>(column_lengths.size());
+  const ColumnSlots slots(tile_columns, kMaxVertices);  // the last tile is not known yet
   const auto firsts = place_in_buckets(
       column_lengths.size(), 2, [&](std::uint64_t c) { return column_lengths[c] == 0; },
       [&](std::uint64_t place, std::uint64_t c) {
         result.slot_of_column[c] =
-            column_lengths[c] == 0 ? kNoVertex : static_cast<VertexId>(place + place / tile_columns);
+            column_lengths[c] == 0 ? kNoVertex : slots.slot_of(static_cast<VertexId>(place));
       });
   const std::uint64_t non_empty = firsts[1];
   for (std::uint64_t next = 0; next < non_empty; next += tile_columns)

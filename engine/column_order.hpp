@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/column_slots.hpp"
 #include "kernels/tile_composite_view.hpp"
 
 namespace tessera {
@@ -22,6 +23,11 @@ struct ColumnOrder {
   Buffer<VertexId> slot_of_column;  ///< kNoVertex for an empty column
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
 
+  /// Of columns in this order, those without a slot left out.
+  ColumnSlots slots() const {
+    if (tiles.size() < 2) return {};
+    return {static_cast<std::uint32_t>(tiles[0].num_columns), tiles.size()};
+  }
   /// Tile t begins at slot t * tile_stride(), its zero slot is its last.
   std::uint64_t tile_stride() const { return tiles.size() > 1 ? tiles[1].first_slot : num_slots + 1; }
 };

@@ -127,7 +127,12 @@ struct OperatorBuilder {
   /// result then holds the column order and the parts of tiles that this needs.
   TileExchange plan_inputs(SpmvOperator<S>& op, const VectorSpace& inputs) const {
     TileExchange tiled;
-    if (op.plan_.kernel == KernelKind::tile_messages && comm.size() > 1) {
+    op.x_size_ = inputs.columns.num_slots;
+    if (comm.size() == 1) {
+      op.own_places_ = {.count = inputs.distribution->with_slot[0], .slots = inputs.columns.slots()};
+      return tiled;
+    }
+    if (op.plan_.kernel == KernelKind::tile_messages) {
       const bool chunks = backend.is_linked() && inputs.columns.num_slots >= kValuesWorthChunks;
       tiled = plan_tile_exchange(
           *inputs.distribution, inputs.columns, comm.rank(),
@@ -136,12 +141,12 @@ struct OperatorBuilder {
       op.x_size_ = tiled.plan.num_received();
     } else {
       op.exchange_plan_ = plan_exchange(*inputs.distribution, inputs.columns, comm.rank());
-      op.x_size_ = inputs.columns.num_slots + (comm.size() > 1 ? 1 : 0);  // one for what is left over
+      ++op.x_size_;  // for what is left over
     }
     op.input_slots_ = on_backend(op.exchange_plan_.slots);
     op.send_positions_ = on_backend(op.exchange_plan_.positions);
     op.exchange_plan_.x_size = op.x_size_;
-    if (comm.size() > 1) op.exchange_ = backend.make_exchange(op.exchange_plan_);
+    op.exchange_ = backend.make_exchange(op.exchange_plan_);
     std::vector<VertexId>().swap(op.exchange_plan_.slots);
     std::vector<VertexId>().swap(op.exchange_plan_.positions);
     return tiled;

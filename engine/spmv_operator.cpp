@@ -116,7 +116,7 @@ void SpmvOperator<S>::replicate(const Buffer<S>& local, const Buffer<S>* scale, 
 
 template <class S>
 InputTarget<S> SpmvOperator<S>::input_target(Buffer<S>& x, unsigned num_vectors) {
-  if (comm_->size() == 1) return {&x, &input_slots_, input_slots_.size()};
+  if (comm_->size() == 1) return {&x, own_places_};
   if (exchange_ != nullptr) return exchange_->inputs(num_vectors);
   if (send_.size() < exchange_plan_.count * num_vectors) {
     send_ = backend_->template allocate<S>(exchange_plan_.count * num_vectors);
@@ -124,7 +124,9 @@ InputTarget<S> SpmvOperator<S>::input_target(Buffer<S>& x, unsigned num_vectors)
     if (!input_slots_.empty())
       received_ = backend_->template allocate<S>(exchange_plan_.num_received() * num_vectors);
   }
-  return {&send_, send_positions_.empty() ? nullptr : &send_positions_, exchange_plan_.num_mine};
+  return {&send_,
+          {.count = exchange_plan_.num_mine,
+           .listed = send_positions_.empty() ? nullptr : send_positions_.data()}};
 }
 
 template <class S>
@@ -142,7 +144,7 @@ void SpmvOperator<S>::send_through_host(Buffer<S>& x, unsigned num_vectors) {
   const auto start = std::chrono::steady_clock::now();
   gather_through_host(exchange_plan_.count * num_vectors, input_slots_.empty() ? x : received_);
   if (!input_slots_.empty())
-    backend_->put_inputs(received_, nullptr, num_vectors, {&x, &input_slots_, input_slots_.size()});
+    backend_->put_inputs(received_, nullptr, num_vectors, {&x, InputPlaces::listed_in(input_slots_)});
   host_exchange_seconds_ += seconds_since(start);
 }
 

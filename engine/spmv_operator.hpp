@@ -140,12 +140,12 @@ class SpmvOperator {
   std::vector<VectorSums> run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
                                          const RowScale<S>& scale, const ExactScale& bound, bool squares,
                                          Buffer<S>& score) {
-    return backend_->run_rank_steps(*matrix_, run, start, jump, scale, bound, squares, input_slots_, score);
+    return backend_->run_rank_steps(*matrix_, run, start, jump, scale, bound, squares, own_places_, score);
   }
   /// This operator's rows as a side of a pair whose other one is `other`.
   PairSide<S> side_of_pair(const SpmvOperator& other, const Buffer<S>& masses, const Buffer<S>& start,
                            Buffer<S>& score) const {
-    return {*matrix_, masses, other.input_slots_, start, score};
+    return {*matrix_, masses, other.own_places_, start, score};
   }
   /// On one rank, where a device can, a block of walks takes a step in one go (Backend::step_walks), and no y
   /// is needed: x is read, the next inputs go to next_x.
@@ -216,10 +216,11 @@ class SpmvOperator {
   int product_roundings_ = 0;  // of one vector
   std::shared_ptr<const VertexDistribution> rows_, inputs_;
   std::uint64_t x_size_ = 0;  // for one vector
+  InputPlaces own_places_;    // of one rank's inputs in x
+  // Several ranks only: how inputs travel, from device to device or, without a link, through the host.
   Buffer<VertexId>
       input_slots_;  // of all inputs as they arrive; empty when they arrive as x (backend memory)
   Buffer<VertexId> send_positions_;  // of this rank's inputs in what it sends; empty: in order
-  // Several ranks only: how inputs travel, from device to device or, without a link, through the host.
   ExchangePlan exchange_plan_;
   std::shared_ptr<Exchange<S>> exchange_;
   double host_exchange_seconds_ = 0;

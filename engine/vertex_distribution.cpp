@@ -10,16 +10,13 @@ namespace {
 /// All vertices by slot; then, by id, those without a slot that are rows with elements, then the others.
 Buffer<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
   const Buffer<VertexId>& slots = columns.slot_of_column;
-  const std::uint64_t stride = columns.tile_stride();
-  const std::uint64_t last_tile = columns.tiles.empty() ? 0 : columns.tiles.size() - 1;
+  const ColumnSlots formula = columns.slots();
   Buffer<VertexId> vertices(slots.size());
   const auto kind_of = [&](std::uint64_t v) {
     return slots[v] != kNoVertex ? 0 : row_lengths[v] > 0 ? 1 : 2;
   };
   place_in_buckets(slots.size(), 3, kind_of, [&](std::uint64_t position, std::uint64_t v) {
-    const std::uint64_t slot = slots[v];
-    if (slot != kNoVertex)  // each tile before its own leaves a zero slot
-      position = columns.tiles.empty() ? slot : slot - std::min(slot / stride, last_tile);
+    if (slots[v] != kNoVertex) position = formula.column_at(slots[v]);
     vertices[position] = static_cast<VertexId>(v);
   });
   return vertices;

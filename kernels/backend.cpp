@@ -30,7 +30,7 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
 template <class S>
 std::vector<VectorSums> Backend<S>::run_rank_steps(const Matrix<S>&, const RankRun&, const Buffer<S>&,
                                                    const Buffer<S>&, const RowScale<S>&, const ExactScale&,
-                                                   bool, const Buffer<VertexId>&, Buffer<S>&) {
+                                                   bool, const InputPlaces&, Buffer<S>&) {
   throw InternalError("this backend does not run ranks");
 }
 template <class S>

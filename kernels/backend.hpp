@@ -198,8 +198,8 @@ struct WalkUpdate {
                      const InputTarget<S>& next, const Buffer<S>* origin) const {
     require_origin(walk, origin);
     require(is_another(before, walk) && (origin == nullptr || is_another(*origin, before)) &&
-                (next.count == 0 || next.out->data() != x.data()) &&
-                (next.count == 0 || origin == nullptr || next.out->data() != origin->data()),
+                (next.places.count == 0 || next.out->data() != x.data()) &&
+                (next.places.count == 0 || origin == nullptr || next.out->data() != origin->data()),
             "a step of walks goes from some vectors to others");
   }
 };
@@ -208,8 +208,8 @@ struct WalkUpdate {
 template <class S>
 struct PairSide {
   const Matrix<S>& matrix;
-  const Buffer<S>& masses;        ///< of its rows (RowScale)
-  const Buffer<VertexId>& slots;  ///< those of the other side's x where its scores go
+  const Buffer<S>& masses;  ///< of its rows (RowScale)
+  InputPlaces places;       ///< those of the other side's x where its scores go
   const Buffer<S>& start;
   Buffer<S>& score;  ///< another vector
 };
@@ -274,13 +274,12 @@ class Backend {
                                   bool squares, Buffer<S>& score, const InputTarget<S>& next,
                                   RankOrigin<S>* origin = nullptr) = 0;
   /// y = A x and rank_update() again and again, by a matrix that may run ranks; of the same bits, and the
-  /// sums of every step that was made. From the scores `start` to `score`, another vector; slots: those of x
+  /// sums of every step that was made. From the scores `start` to `score`, another vector; places: those of x
   /// where inputs go, as of put_inputs. Scores and changes must be at most the bound.
   virtual std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run,
                                                  const Buffer<S>& start, const Buffer<S>& jump,
                                                  const RowScale<S>& scale, const ExactScale& bound,
-                                                 bool squares, const Buffer<VertexId>& slots,
-                                                 Buffer<S>& score);
+                                                 bool squares, const InputPlaces& places, Buffer<S>& score);
   /// The same by two matrices in turn, each of which multiplies the scores of the other side: those of the
   /// second are there at first, and stay in a run of one half-step. The sums of all that were made.
   virtual std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
+#include "kernels/input_places.hpp"
 
 namespace tessera {
 
@@ -38,14 +39,12 @@ struct ExchangePlan {
   }
 };
 
-/// Where the inputs of a product are to be left: local input i at out[slots[i]] for i < count (k numbers
-/// each), in order where slots is null; and at the same places of `others`, memory of other ranks that this
-/// one's device reaches. Of an exchange it holds until start().
+/// Where the inputs of a product are to be left: at these places of `out` (k numbers each), and of `others`,
+/// memory of other ranks that this one's device reaches. Of an exchange it holds until start().
 template <class S>
 struct InputTarget {
   Buffer<S>* out = nullptr;
-  const Buffer<VertexId>* slots = nullptr;
-  std::uint64_t count = 0;
+  InputPlaces places = {};
   std::span<S* const> others = {};
 };
 

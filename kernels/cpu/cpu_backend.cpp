@@ -80,8 +80,7 @@ class CpuBackend : public Backend<S> {
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
     require(target.others.empty(), "ranks on CPUs do not write to each other's memory");
-    cpu::put_inputs(vector.data(), scale == nullptr ? nullptr : scale->data(),
-                    target.slots == nullptr ? nullptr : target.slots->data(), target.count, num_vectors,
+    cpu::put_inputs(vector.data(), scale == nullptr ? nullptr : scale->data(), target.places, num_vectors,
                     target.out->data());
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
@@ -94,7 +93,7 @@ class CpuBackend : public Backend<S> {
         update, y.data(), jump.empty() ? nullptr : jump.data(), scale.numbers(), scale.are_masses(), bound,
         squares, score.data(), score.size(), origin == nullptr ? 1 : origin->weight,
         origin == nullptr ? nullptr : origin->scores.data());
-    if (next.count > 0) put_inputs(score, scale.of_inputs(), 1, next);
+    if (next.places.count > 0) put_inputs(score, scale.of_inputs(), 1, next);
     return PendingSums({sums});
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
@@ -107,7 +106,8 @@ class CpuBackend : public Backend<S> {
     std::vector<VectorSums> sums =
         cpu::walk_update(update.link, update.restart, y.data(), update.restart_rows.span(), update.weights,
                          update.bound, update.squares, before, walk.data(), walk.size() / num_vectors);
-    if (next.count > 0) put_inputs(walk, update.scale.empty() ? nullptr : &update.scale, num_vectors, next);
+    if (next.places.count > 0)
+      put_inputs(walk, update.scale.empty() ? nullptr : &update.scale, num_vectors, next);
     return PendingSums(std::move(sums));
   }
   PendingSums mark_rows(const Buffer<double>& y, const RowPlaces& places, const Buffer<S>& masses,
@@ -115,7 +115,7 @@ class CpuBackend : public Backend<S> {
     require_in_order(places);
     const VectorSums sums =
         cpu::mark_rows(y.data(), masses.empty() ? nullptr : masses.data(), bound, marks.data(), marks.size());
-    if (next.count > 0) put_inputs(marks, nullptr, 1, next);
+    if (next.places.count > 0) put_inputs(marks, nullptr, 1, next);
     return PendingSums({sums});
   }
   NormSums norm_sums(const Buffer<double>& y, bool squares, const ExactScale& bound) override {

@@ -87,12 +87,11 @@ void fill(S* vector, std::uint64_t size, S value) {
 }
 
 template <class S>
-void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                unsigned num_vectors, S* out) {
-#pragma omp parallel for schedule(static) if (pays_threads(count * num_vectors))
-  for (std::uint64_t i = 0; i < count; ++i) {
+void put_inputs(const S* vector, const S* scale, const InputPlaces& places, unsigned num_vectors, S* out) {
+#pragma omp parallel for schedule(static) if (pays_threads(places.count * num_vectors))
+  for (std::uint64_t i = 0; i < places.count; ++i) {
     const S factor = scale == nullptr ? S{1} : scale[i];
-    S* target = out + (slots == nullptr ? i : std::uint64_t{slots[i]}) * num_vectors;
+    S* target = out + std::uint64_t{places.place_of(i)} * num_vectors;
     for (unsigned q = 0; q < num_vectors; ++q) target[q] = vector[i * num_vectors + q] * factor;
   }
 }
@@ -207,7 +206,7 @@ NormSums norm_sums(const double* y, std::uint64_t size, bool squares, const Exac
 
 #define TESSERA_INSTANTIATE(S)                                                                             \
   template void fill(S*, std::uint64_t, S);                                                                \
-  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*);              \
+  template void put_inputs(const S*, const S*, const InputPlaces&, unsigned, S*);                          \
   template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);          \
   template VectorSums rank_update(const RankUpdate&, const double*, const S*, const S*, bool,              \
                                   const ExactScale&, bool, S*, std::uint64_t, double, S*);                 \

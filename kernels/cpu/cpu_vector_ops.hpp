@@ -12,10 +12,9 @@ namespace tessera::cpu {
 
 template <class S>
 void fill(S* vector, std::uint64_t size, S value);
-/// scale may be null: then factors are 1; slots may be null: then out is filled in order.
+/// scale may be null: then factors are 1.
 template <class S>
-void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                unsigned num_vectors, S* out);
+void put_inputs(const S* vector, const S* scale, const InputPlaces& places, unsigned num_vectors, S* out);
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);

@@ -137,8 +137,8 @@ class CudaBackend : public Backend<S> {
   void fill(Buffer<S>& vector, S value) override { cuda::fill(vector.data(), vector.size(), value); }
   void put_inputs(const Buffer<S>& vector, const Buffer<S>* scale, unsigned num_vectors,
                   const InputTarget<S>& target) override {
-    cuda::put_inputs<S>(vector.data(), data_or_null(scale), data_or_null(target.slots), target.count,
-                        num_vectors, target.out->data(), other_ranks(target));
+    cuda::put_inputs<S>(vector.data(), data_or_null(scale), target.places, num_vectors, target.out->data(),
+                        other_ranks(target));
   }
   PendingSums rank_update(const RankUpdate& update, const Buffer<double>& y, const RowPlaces& places,
                           const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
@@ -159,9 +159,9 @@ class CudaBackend : public Backend<S> {
   }
   std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
                                          const Buffer<S>& jump, const RowScale<S>& scale,
-                                         const ExactScale& bound, bool squares, const Buffer<VertexId>& slots,
+                                         const ExactScale& bound, bool squares, const InputPlaces& places,
                                          Buffer<S>& score) override {
-    const cuda::RankVectors<S> vectors = cuda::run_vectors(start, jump, scale, slots, score);
+    const cuda::RankVectors<S> vectors = cuda::run_vectors(start, jump, scale, places, score);
     PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
       cuda::start_run(matrix, run, vectors, bound, squares, box);
     });
@@ -322,9 +322,8 @@ class CudaBackend : public Backend<S> {
             .before = score.data(),
             .score = score.data(),
             .num_rows = score.size(),
-            .out = next.count > 0 ? next.out->data() : nullptr,
-            .slots = data_or_null(next.slots),
-            .num_out = next.count,
+            .out = next.places.count > 0 ? next.out->data() : nullptr,
+            .places = next.places,
             .others = other_ranks(next)};
   }
   static cuda::WalkVectors<S> walk_vectors(const WalkUpdate<S>& update, const S* before, const S* origin,
@@ -337,9 +336,8 @@ class CudaBackend : public Backend<S> {
             .walk = walk.data(),
             .num_rows = walk.size() / update.num_vectors(),
             .num_vectors = update.num_vectors(),
-            .out = next.count > 0 ? next.out->data() : nullptr,
-            .slots = next.count > 0 ? data_or_null(next.slots) : nullptr,
-            .num_out = next.count,
+            .out = next.places.count > 0 ? next.out->data() : nullptr,
+            .places = next.places,
             .others = other_ranks(next),
             .weights = update.weights.data()};
   }

@@ -44,7 +44,7 @@ struct EndArgs {
 template <class S>
 struct RowBefore {
   S score, scale;
-  VertexId slot;
+  VertexId place;
   std::uint16_t first_message;
 
   __device__ RowBefore() {}
@@ -55,7 +55,7 @@ struct RowBefore {
     first_message = has_messages ? args.bins.first_messages[row] : kNoMessage;
     score = v.before[row];
     scale = v.scale == nullptr ? S{1} : v.scale[row];
-    slot = v.slots == nullptr || row >= v.num_out ? row : v.slots[row];
+    if (row < v.places.count) place = v.places.place_of(row);
   }
 };
 
@@ -83,8 +83,8 @@ __device__ void update_rows(const EndArgs<S>& args, const Store& store, std::uin
       const S stored =
           before.first_message == kNoMessage ? store.score_without_links(row) : window[before.first_message];
       const S input =
-          put_rank<kSquares>(args.v, args.bound, row, stored, before.score, before.scale, before.slot, sums);
-      if (kReaches && row < args.v.num_out) args.v.others.put(before.slot, input);
+          put_rank<kSquares>(args.v, args.bound, row, stored, before.score, before.scale, before.place, sums);
+      if (kReaches && row < args.v.places.count) args.v.others.put(before.place, input);
     }
 #pragma unroll
     for (unsigned j = 0; j < kRows; ++j) now[j] = next[j];

@@ -105,7 +105,6 @@ class UpdateWalks {
   struct Row {
     float4 before;
     float scale;
-    VertexId place;
   };
 
   /// All threads of the block call; first: of its vectors.
@@ -127,7 +126,6 @@ class UpdateWalks {
     if (kFurther) ask_for(v.origin + std::uint64_t{row} * v.num_vectors + q_);
     of.before = read_once(v.before + std::uint64_t{row} * v.num_vectors + q_);
     of.scale = v.scale == nullptr ? 1.0f : v.scale[row];
-    of.place = v.slots == nullptr ? row : v.slots[min(row, static_cast<VertexId>(v.num_out - 1))];
     return of;
   }
   __device__ void take(bool is_mine, VertexId row, const double (&sums)[kThreadVectors], const Row& of) {
@@ -140,8 +138,8 @@ class UpdateWalks {
              score(row, first + 3, sums[3])};
       const float4 gone = kFurther ? further(row, first, now) : now;
       write_once(v.walk + std::uint64_t{row} * v.num_vectors + q_, gone);
-      if (row < v.num_out)
-        write_once(v.out + std::uint64_t{of.place} * v.num_vectors + q_,
+      if (row < v.places.count)
+        write_once(v.out + std::uint64_t{v.places.place_of(row)} * v.num_vectors + q_,
                    {gone.x * of.scale, gone.y * of.scale, gone.z * of.scale, gone.w * of.scale});
     }
     add_changes({now.x, now.y, now.z, now.w}, {before.x, before.y, before.z, before.w});
@@ -157,8 +155,8 @@ class UpdateWalks {
     const float now = score(row, q, 0), before = v.before[at],
                 gone = kFurther ? extrapolated(shared_.weights[q], now, v.origin[at]) : now;
     v.walk[at] = gone;
-    if (row < v.num_out)
-      v.out[std::uint64_t{v.slots == nullptr ? row : v.slots[row]} * v.num_vectors + first + q] =
+    if (row < v.places.count)
+      v.out[std::uint64_t{v.places.place_of(row)} * v.num_vectors + first + q] =
           gone * (v.scale == nullptr ? 1.0f : v.scale[row]);
     ThreadSums sums;
     sums.add_change(step_.bound, kSquares, static_cast<double>(now) - static_cast<double>(before));

@@ -35,7 +35,7 @@ DeviceRun<S, Run> device_run(const Run& run, const ExactScale& bound, bool squar
 
 template <class S>
 void put_start(const RankVectors<S>& v, S* x) {
-  put_inputs(v.before, v.are_masses ? nullptr : v.scale, v.slots, v.num_out, 1, x);
+  put_inputs(v.before, v.are_masses ? nullptr : v.scale, v.places, 1, x);
 }
 
 double change_of(Norm norm, const VectorSums& sums, const ExactScale& bound) {
@@ -70,7 +70,7 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
     const PairSide<S>& from = sides[side];
     how.sides[side] =
         side_of(rows[side], kind,
-                run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.slots, from.score));
+                run_vectors<S>(from.start, {}, RowScale<S>::masses(from.masses), from.places, from.score));
     (side == 0 ? how.x : how.other_x) = rows[side].x;
     how.memory = rows[side].memory;
   }
@@ -101,7 +101,7 @@ RunKind kind_of_run(const RunMatrix<S>& one, const RunMatrix<S>& other) {
 
 template <class S>
 RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,
-                           const Buffer<VertexId>& slots, Buffer<S>& score) {
+                           const InputPlaces& places, Buffer<S>& score) {
   require(start.size() == score.size() && start.data() != score.data(), "a run ends in another vector");
   return {.y = {},
           .jump = jump.empty() ? nullptr : jump.data(),
@@ -110,8 +110,7 @@ RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const 
           .before = start.data(),
           .score = score.data(),
           .num_rows = score.size(),
-          .slots = slots.data(),
-          .num_out = slots.size()};
+          .places = places};
 }
 
 std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums) {
@@ -140,7 +139,7 @@ std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::v
   template void start_run(const PairSide<S>(&)[2], const PairRun&, const ExactScale&, bool,                 \
                           const SumsOutbox&);                                                               \
   template RankVectors<S> run_vectors(const Buffer<S>&, const Buffer<S>&, const RowScale<S>&,               \
-                                      const Buffer<VertexId>&, Buffer<S>&);
+                                      const InputPlaces&, Buffer<S>&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

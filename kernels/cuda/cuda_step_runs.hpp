@@ -24,10 +24,10 @@ RunKind kind_of_run(const RunMatrix<S>& rows);
 template <class S>
 RunKind kind_of_run(const RunMatrix<S>& one, const RunMatrix<S>& other);
 
-/// From `start` to `score`, another vector of its size; inputs go to `slots`.
+/// From `start` to `score`, another vector of its size; inputs go to `places`.
 template <class S>
 RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,
-                           const Buffer<VertexId>& slots, Buffer<S>& score);
+                           const InputPlaces& places, Buffer<S>& score);
 
 /// The steps that a run has made, by its own rule: `sums` are of as many as it may have at most.
 std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums);

@@ -18,11 +18,11 @@ void fill(S* vector, std::uint64_t size, S value) {
 }
 
 template <class S>
-void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                unsigned num_vectors, S* out, const OtherRanks<S>& others, cudaStream_t stream) {
-  if (count == 0) return;
-  put_kernel<<<num_blocks(count * num_vectors), kThreads, 0, stream>>>(vector, scale, slots, count,
-                                                                       num_vectors, out, others);
+void put_inputs(const S* vector, const S* scale, const InputPlaces& places, unsigned num_vectors, S* out,
+                const OtherRanks<S>& others, cudaStream_t stream) {
+  if (places.count == 0) return;
+  put_kernel<<<num_blocks(places.count * num_vectors), kThreads, 0, stream>>>(vector, scale, places,
+                                                                              num_vectors, out, others);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -91,15 +91,15 @@ void norm_sums(const double* y, std::uint64_t size, bool squares, const ExactSca
                kThreads, 0, y, size, squares, bound, step, factor, box);
 }
 
-#define TESSERA_INSTANTIATE(S)                                                                    \
-  template void fill(S*, std::uint64_t, S);                                                       \
-  template void put_inputs(const S*, const S*, const VertexId*, std::uint64_t, unsigned, S*,      \
-                           const OtherRanks<S>&, cudaStream_t);                                   \
-  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*); \
-  template void rank_update(const RankUpdate&, const RankVectors<S>&, const OriginView<S>&,       \
-                            const ExactScale&, bool, const SumsOutbox&);                          \
-  template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,       \
-                            const SumsOutbox&);                                                   \
+#define TESSERA_INSTANTIATE(S)                                                                         \
+  template void fill(S*, std::uint64_t, S);                                                            \
+  template void put_inputs(const S*, const S*, const InputPlaces&, unsigned, S*, const OtherRanks<S>&, \
+                           cudaStream_t);                                                              \
+  template void select_vectors(const S*, unsigned, std::span<const unsigned>, std::uint64_t, S*);      \
+  template void rank_update(const RankUpdate&, const RankVectors<S>&, const OriginView<S>&,            \
+                            const ExactScale&, bool, const SumsOutbox&);                               \
+  template void walk_update(double, double, const WalkVectors<S>&, const ExactScale&, bool,            \
+                            const SumsOutbox&);                                                        \
   template void mark_rows(const RankVectors<S>&, const ExactScale&, const SumsOutbox&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)

@@ -51,12 +51,12 @@ __global__ void __launch_bounds__(kThreads) fill_kernel(S* vector, std::uint64_t
 
 template <class S>
 __global__ void __launch_bounds__(kThreads)
-    put_kernel(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-               unsigned num_vectors, S* out, const __grid_constant__ OtherRanks<S> others) {
-  const std::uint64_t size = count * num_vectors;
+    put_kernel(const S* vector, const S* scale, InputPlaces places, unsigned num_vectors, S* out,
+               const __grid_constant__ OtherRanks<S> others) {
+  const std::uint64_t size = places.count * num_vectors;
   for (std::uint64_t i = first_index(); i < size; i += index_step()) {
     const std::uint64_t row = i / num_vectors, q = i % num_vectors;
-    const std::uint64_t target = (slots == nullptr ? row : slots[row]) * num_vectors + q;
+    const std::uint64_t target = std::uint64_t{places.place_of(row)} * num_vectors + q;
     const S input = scale == nullptr ? vector[i] : vector[i] * scale[row];
     out[target] = input;
     others.put(target, input);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       old[j] = v.before[i];
       if (kFurther) origin[j] = from_where.scores[i];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
-      place[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
+      if (i < v.places.count) place[j] = v.places.place_of(i);
     }
     double y[kRows];
 #pragma unroll
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, kSquares ? 2 : 3)
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
       if constexpr (kFurther) stored = extrapolated(from_where.weight, stored, origin[j]);
       const S input = put_score(v, bound, i, stored, scale[j], place[j], sums);
-      if (i < v.num_out) v.others.put(place[j], input);
+      if (i < v.places.count) v.others.put(place[j], input);
     }
   }
   v.others.end();
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(kThreads)
       if (mark == S{0}) sums.dangling.add(bound, mass);
     }
     v.score[i] = mark;
-    if (i >= v.num_out) continue;
-    const std::uint64_t place = v.slots == nullptr ? i : v.slots[i];
+    if (i >= v.places.count) continue;
+    const std::uint64_t place = v.places.place_of(i);
     v.out[place] = mark;
     v.others.put(place, mark);
   }
@@ -206,9 +206,9 @@ __global__ void __launch_bounds__(kThreads)
       sum[j] = from == kNoVertex ? 0.0 : __ldcs(v.y.y + from * v.num_vectors + q);
       old[j] = v.before[i * v.num_vectors + q];
       if (kFurther) origin[j] = v.origin[i * v.num_vectors + q];
-      if (i >= v.num_out) continue;
+      if (i >= v.places.count) continue;
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
-      place[j] = v.slots == nullptr ? static_cast<VertexId>(i) : v.slots[i];
+      place[j] = v.places.place_of(i);
     }
 #pragma unroll
     for (unsigned j = 0; j < kWalkRows; ++j) {
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kThreads)
       sums.add_change(bound, kSquares, static_cast<double>(stored) - static_cast<double>(old[j]));
       if constexpr (kFurther) stored = extrapolated(weight, stored, origin[j]);
       v.walk[i * v.num_vectors + q] = stored;
-      if (i >= v.num_out) continue;
+      if (i >= v.places.count) continue;
       const std::uint64_t target = std::uint64_t{place[j]} * v.num_vectors + q;
       v.out[target] = stored * scale[j];
       v.others.put(target, stored * scale[j]);

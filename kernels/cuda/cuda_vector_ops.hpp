@@ -36,11 +36,10 @@ struct OtherRanks {
 
 template <class S>
 void fill(S* vector, std::uint64_t size, S value);
-/// scale may be null: then factors are 1; slots may be null: then out is filled in order.
+/// scale may be null: then factors are 1.
 template <class S>
-void put_inputs(const S* vector, const S* scale, const VertexId* slots, std::uint64_t count,
-                unsigned num_vectors, S* out, const OtherRanks<S>& others = {},
-                cudaStream_t stream = nullptr);
+void put_inputs(const S* vector, const S* scale, const InputPlaces& places, unsigned num_vectors, S* out,
+                const OtherRanks<S>& others = {}, cudaStream_t stream = nullptr);
 template <class S>
 void select_vectors(const S* block, unsigned num_vectors, std::span<const unsigned> kept,
                     std::uint64_t num_rows, S* out);
@@ -52,10 +51,10 @@ struct ProductView {
   const VertexId* positions = nullptr;
 };
 
-/// Vectors of a PageRank step: from `before` to `score`, which may be the same, and out[slots[i]] = score[i]
-/// * scale[i] (of masses, see RowScale, score[i]) for i < num_out. jump, scale (then all 1), and with num_out
-/// = 0 out, may be null; without slots out is filled in order. factor is of rank_update alone: what link is
-/// multiplied with, in device memory; null: 1; below 0: nothing is done, and no sums are sent.
+/// Vectors of a PageRank step: from `before` to `score`, which may be the same, and score[i] * scale[i] (of
+/// masses, see RowScale, score[i]) to its place in out. jump, scale (then all 1), and without places out, may
+/// be null. factor is of rank_update alone: what link is multiplied with, in device memory; null: 1; below 0:
+/// nothing is done, and no sums are sent.
 template <class S>
 struct RankVectors {
   ProductView y;
@@ -65,8 +64,7 @@ struct RankVectors {
   S* score = nullptr;
   std::uint64_t num_rows = 0;
   S* out = nullptr;
-  const VertexId* slots = nullptr;
-  std::uint64_t num_out = 0;
+  InputPlaces places = {};
   OtherRanks<S> others = {};
   const double* factor = nullptr;
 };
@@ -80,8 +78,8 @@ struct OriginView {
 };
 
 /// Vectors of a step of walks, num_vectors numbers a row: from `before` to `walk`; of walk_update these may
-/// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale, slots,
-/// num_out and others as in RankVectors.
+/// be the same, and so may `walk` and `origin`, which is null where steps are as they are. out, scale,
+/// places and others as in RankVectors.
 template <class S>
 struct WalkVectors {
   ProductView y;
@@ -92,8 +90,7 @@ struct WalkVectors {
   std::uint64_t num_rows = 0;
   unsigned num_vectors = 1;
   S* out = nullptr;
-  const VertexId* slots = nullptr;
-  std::uint64_t num_out = 0;
+  InputPlaces places = {};
   OtherRanks<S> others = {};
   const double* weights = nullptr;  // with an origin, num_vectors; host memory
 };

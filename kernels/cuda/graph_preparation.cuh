@@ -3,6 +3,7 @@
 #pragma once
 #include <thrust/transform_reduce.h>
 
+#include "kernels/column_slots.hpp"
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
@@ -95,8 +96,9 @@ struct GraphPreparation {
     slots_ = Vector<VertexId>(csr_.num_vertices);
     VertexId* slot = slots_.data();
     const VertexId* vertex = order_.data();
+    const ColumnSlots slots(options_.tile_columns, tiles_.size());
     Memory::each(csr_.num_vertices, [=] __host__ __device__(std::uint64_t i) {
-      slot[vertex[i]] = i < inputs ? static_cast<VertexId>(i + i / columns) : kNoVertex;
+      slot[vertex[i]] = i < inputs ? slots.slot_of(static_cast<VertexId>(i)) : kNoVertex;
     });
   }
 

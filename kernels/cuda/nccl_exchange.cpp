@@ -94,11 +94,11 @@ InputTarget<S> NcclExchange<S>::inputs(unsigned num_vectors) {
   finish();  // it reads what is written now
   make_room(num_vectors);
   if (!is_written_directly(num_vectors))
-    return {&mine_, positions_.empty() ? nullptr : &positions_, plan_.num_mine};
+    return {&mine_, {.count = plan_.num_mine, .listed = positions_.empty() ? nullptr : positions_.data()}};
   target_ = Buffer<S>(nullptr, next_x(shared_->own().get()), plan_.x_size * num_vectors);
   others_.clear();
   for (void* memory : shared_->others()) others_.push_back(next_x(memory));
-  return {&target_, &places_, plan_.num_mine, others_};
+  return {&target_, {.count = plan_.num_mine, .listed = places_.data()}, others_};
 }
 
 template <class S>
@@ -135,7 +135,7 @@ void NcclExchange<S>::gather(S* x, unsigned num_vectors) {
       group_->all_gather(mine_.data() + begin * num_vectors, arrived + first * num_vectors,
                          count * num_vectors * sizeof(S), stream_.get());
     if (!slots_.empty())
-      put_inputs<S>(all_.data(), nullptr, slots_.data(), slots_.size(), num_vectors, x, {}, stream_.get());
+      put_inputs<S>(all_.data(), nullptr, InputPlaces::listed_in(slots_), num_vectors, x, {}, stream_.get());
     placed_[c].record(stream_.get());
   }
   if (!slots_.empty()) wait_for(plan_.chunk_ends.size() - 1);  // else the product waits, chunk by chunk

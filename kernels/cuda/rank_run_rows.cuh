@@ -50,7 +50,7 @@ class RankRunRows {
       rows_[j] = row_at(row, all_rows);
       score_[j] = v.before[i];
       scale_[j] = v.scale == nullptr ? S{1} : v.scale[i];
-      place_[j] = v.slots == nullptr || i >= v.num_out ? static_cast<VertexId>(i) : v.slots[i];
+      if (i < v.places.count) place_[j] = v.places.place_of(i);
     });
   }
   /// Asks for the elements' inputs, which stage() waits for.
@@ -73,7 +73,7 @@ class RankRunRows {
       // Any block of a row that is cut may have ended it in the step before.
       if (is_piece() && !is_first_step) score_[j] = __ldcg(v_.score + i);
       const S now = new_rank(update, v_, i, sum_of(j));
-      if (i < v_.num_out) next_x[place_[j]] = input_of(v_, now, scale_[j]);
+      if (i < v_.places.count) next_x[place_[j]] = input_of(v_, now, scale_[j]);
       if (is_piece()) v_.score[i] = now;
       pieces.add_row(bound, static_cast<double>(now) - static_cast<double>(score_[j]),
                      static_cast<double>(now), scale_[j], v_.are_masses);

@@ -28,7 +28,7 @@ __device__ inline S put_score(const RankVectors<S>& v, const ExactScale& bound, 
   sums.add_score(bound, static_cast<double>(stored), scale, v.are_masses);
   v.score[i] = stored;
   const S input = input_of(v, stored, scale);
-  if (i < v.num_out) v.out[place] = input;
+  if (i < v.places.count) v.out[place] = input;
   return input;
 }
 /// The same with the change, of a step that is as it is.

@@ -102,7 +102,7 @@ class RunRowsByWindow {
       if (row + kRankRunThreads < num_rows) ahead = ask_for(row + kRankRunThreads, is_first_step);
       const std::uint64_t i = std::uint64_t{kept_.first_row} + row;
       const S now = new_rank(update, v_, i, sum_of(own.first, own.count));
-      if (i < v_.num_out) next_x[own.place] = input_of(v_, now, own.scale);
+      if (i < v_.places.count) next_x[v_.places.place_of(i)] = input_of(v_, now, own.scale);
       v_.score[i] = now;
       pieces.add_row(bound, static_cast<double>(now) - static_cast<double>(own.score),
                      static_cast<double>(now), own.scale, v_.are_masses);
@@ -121,7 +121,6 @@ class RunRowsByWindow {
   /// What a row needs of memory.
   struct RowAhead {
     S score, scale;
-    VertexId place;
     std::uint32_t first, count;  ///< as in WindowRow
   };
 
@@ -142,9 +141,8 @@ class RunRowsByWindow {
   __device__ RowAhead ask_for(std::uint32_t row, bool is_first_step) const {
     const std::uint64_t i = std::uint64_t{kept_.first_row} + row;
     const uint2 at = __ldcg(reinterpret_cast<const uint2*>(rows_) + i);
-    return {
-        __ldcg((is_first_step ? v_.before : v_.score) + i), v_.scale == nullptr ? S{1} : __ldcg(v_.scale + i),
-        v_.slots == nullptr || i >= v_.num_out ? static_cast<VertexId>(i) : __ldcg(v_.slots + i), at.x, at.y};
+    return {__ldcg((is_first_step ? v_.before : v_.score) + i),
+            v_.scale == nullptr ? S{1} : __ldcg(v_.scale + i), at.x, at.y};
   }
   /// What element k of the window adds to its row.
   __device__ double term(std::uint32_t k) const {

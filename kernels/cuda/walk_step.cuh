@@ -23,7 +23,6 @@ __device__ void finish_rows(const WalkStep<S>& step, const WalkWeights<kFurther>
   ThreadSums sums;
   for (VertexId row = first; row < end; row += kStepRows) {
     S stored[kStepRows], old[kStepRows], origin[kStepRows], scale[kStepRows];
-    VertexId place[kStepRows];
     // Without branches, so that all loads are under way at once: behind the last row those of the last.
 #pragma unroll
     for (unsigned j = 0; j < kStepRows; ++j) {
@@ -33,7 +32,6 @@ __device__ void finish_rows(const WalkStep<S>& step, const WalkWeights<kFurther>
       old[j] = v.before[at];
       if (kFurther) origin[j] = v.origin[at];
       scale[j] = v.scale == nullptr ? S{1} : v.scale[i];
-      place[j] = v.slots == nullptr ? i : v.slots[min(i, static_cast<VertexId>(v.num_out - 1))];
     }
 #pragma unroll
     for (unsigned j = 0; j < kStepRows; ++j) {
@@ -44,7 +42,8 @@ __device__ void finish_rows(const WalkStep<S>& step, const WalkWeights<kFurther>
         stored[j] = extrapolated(weights.of[q], stored[j], origin[j]);
         v.walk[std::uint64_t{i} * v.num_vectors + q] = stored[j];
       }
-      if (i < v.num_out) v.out[std::uint64_t{place[j]} * v.num_vectors + q] = stored[j] * scale[j];
+      if (i < v.places.count)
+        v.out[std::uint64_t{v.places.place_of(i)} * v.num_vectors + q] = stored[j] * scale[j];
     }
   }
   changes.take(sums, step.bound, threadIdx.x);

@@ -134,7 +134,7 @@ Json measure_walks(const Graph& directed, Communicator& comm) {
   const double update =
       time_device([&] {
         backend->walk_update({0.9, 0.1, vectors.query, vectors.scale, ExactScale(4.0)}, vectors.y, {},
-                             vectors.score, {&vectors.x, nullptr, vectors.x.size()});
+                             vectors.score, {&vectors.x, {.count = vectors.x.size()}});
       }).median_ms;
   const double product = vendor_product(graph);
   const double block = result["block"]["step_ms"][0], one = result["one_query"]["step_ms"][0];
@@ -168,7 +168,7 @@ Json measure_hits(const Graph& graph, Communicator& comm) {
                           cuda::norm_sums(vectors.y.data(), vectors.y.size(), true, bound,
                                           {ScoreNorm::l2, 1, 1}, nullptr, mailbox.open(1));
                           backend->rank_update({.link = 0.5}, vectors.y, {}, {}, {}, bound, false,
-                                               vectors.score, {&vectors.x, nullptr, vectors.x.size()});
+                                               vectors.score, {&vectors.x, {.count = vectors.x.size()}});
                         }).median_ms;
   const double products = vendor_product(graph) + vendor_product(transposed(graph, comm));
   const double step = result["step_ms"][0];

@@ -169,11 +169,11 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
         const auto places = this->put(backend, turned);
         const PlacedRows placed(backend, y, 1);
         RankOrigin<S> origin{before, weight};
-        auto pending = backend.rank_update({0.85, 0.1, 0.05}, placed.y, placed.places,
-                                           this->put(backend, with_jump ? jump : std::vector<S>()),
-                                           this->put(backend, scale), bound, with_jump, updated,
-                                           {&next, with_jump ? &places : nullptr, n - n / 5},
-                                           weight > 0 ? &origin : nullptr);
+        auto pending = backend.rank_update(
+            {0.85, 0.1, 0.05}, placed.y, placed.places,
+            this->put(backend, with_jump ? jump : std::vector<S>()), this->put(backend, scale), bound,
+            with_jump, updated, {&next, with_jump ? listed_in(places, n - n / 5) : in_small_tiles(n - n / 5)},
+            weight > 0 ? &origin : nullptr);
         const auto sums = limbs(pending.take().front());
         if (weight > 0) {
           EXPECT_EQ(this->get(backend, before), score);
@@ -187,14 +187,14 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
       const auto masses = this->put(backend, scale);
       auto pending =
           backend.rank_update({.link = 0.7}, placed.y, placed.places, {}, RowScale<S>::masses(masses), bound,
-                              true, updated, {&next, nullptr, n - n / 5});
+                              true, updated, {&next, in_small_tiles(n - n / 5)});
       return std::tuple(limbs(pending.take().front()), this->get(backend, updated), this->get(backend, next));
     });
     this->expect_same([&](Backend<S>& backend) {
       auto updated = this->put(backend, score);
       auto next = this->put(backend, std::vector<S>(n, S{-3}));
       auto pending = backend.rank_update({.link = 0.7}, this->put(backend, y), {}, {}, {}, bound, true,
-                                         updated, {&next, nullptr, n - n / 5});
+                                         updated, {&next, in_small_tiles(n - n / 5)});
       return std::tuple(limbs(pending.take().front()), this->get(backend, updated), this->get(backend, next));
     });
   }
@@ -214,8 +214,9 @@ TYPED_TEST(DeviceBackend, MarksAreThoseOfTheCpu) {
         const auto places = this->put(backend, turned);
         const auto masses = this->put(backend, with_masses ? random_values<S>(n, 2) : std::vector<S>());
         const PlacedRows placed(backend, y, 1);
-        auto pending = backend.mark_rows(placed.y, placed.places, masses, ExactScale(4.0), marks,
-                                         {&next, with_masses ? &places : nullptr, n - n / 5});
+        auto pending = backend.mark_rows(
+            placed.y, placed.places, masses, ExactScale(4.0), marks,
+            {&next, with_masses ? listed_in(places, n - n / 5) : in_small_tiles(n - n / 5)});
         return std::tuple(limbs(pending.take().front()), this->get(backend, marks), this->get(backend, next));
       });
   }
@@ -252,7 +253,7 @@ TYPED_TEST(DeviceBackend, NormedUpdatesHaveTheBitsOfTheCpu) {
         for (const double most : {largest, largest / 2, largest * 1.5, 0.0, largest * 4}) {
           const NormStep step{norm, most / 2, most};
           NormedUpdate update = backend.normed_update(step, 2.0, placed.y, placed.places, ExactScale(4.0),
-                                                      true, updated, {&next, nullptr, n - n / 5});
+                                                      true, updated, {&next, in_small_tiles(n - n / 5)});
           EXPECT_EQ(update.sums.has_value(), most == largest || most == largest * 1.5) << most;
           found.push_back(update.norm.largest);
           if (update.sums) {
@@ -320,7 +321,8 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
         const auto sums =
             backend
                 .walk_update({0.9, 0.1, rows, scales, ExactScale(4.0), scaled, weights}, placed.y,
-                             placed.places, updated, {&x, scaled ? &places : nullptr, n - n / 5},
+                             placed.places, updated,
+                             {&x, scaled ? listed_in(places, n - n / 5) : in_small_tiles(n - n / 5)},
                              further ? &origin : nullptr)
                 .take();
         std::vector<std::vector<std::vector<std::int64_t>>> all;
@@ -353,16 +355,19 @@ TYPED_TEST(DeviceBackend, MovesHaveTheBitsOfTheCpu) {
       this->expect_same([&](Backend<S>& backend) {
         const auto vector = this->put(backend, values), factors = this->put(backend, scale);
         auto x = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
-        auto rows = this->put(backend, std::vector<S>(n * k, S{-1}));
+        auto rows = this->put(backend, std::vector<S>(n * k, S{-1})),
+             in_tiles = this->put(backend, std::vector<S>(num_slots * k, S{-1}));
         const auto places = this->put(backend, slots);
-        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&x, &places, n});
-        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&rows, nullptr, n});
+        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&x, InputPlaces::listed_in(places)});
+        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&rows, {.count = n}});
+        backend.put_inputs(vector, scaled ? &factors : nullptr, k, {&in_tiles, in_small_tiles(n)});
         auto cleared = this->put(backend, values);
         backend.clear(cleared);
         auto filled = this->put(backend, values);
         backend.fill(filled, S{0.25});
         EXPECT_EQ(this->get(backend, filled), std::vector<S>(n * k, S{0.25}));
-        return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, cleared));
+        return std::tuple(this->get(backend, x), this->get(backend, rows), this->get(backend, in_tiles),
+                          this->get(backend, cleared));
       });
   }
 }

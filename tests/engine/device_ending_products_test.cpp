@@ -19,8 +19,8 @@ class DeviceEndingProducts : public DeviceBackend<S> {
                                   std::uint32_t bin_messages, const Ending& how) {
     const ColumnOrder columns =
         order_columns_by_length(a.column_lengths(), tile_columns, 12, Remainder::narrow);
-    const std::uint64_t n = how.num_rows,
-                        num_out = std::min<std::uint64_t>(n - n / 5, random_x<S>(columns, 1).size());
+    const std::uint64_t n = how.num_rows, most = std::min<std::uint64_t>(n, columns.num_slots),
+                        num_out = most - most / 5;
     std::vector<S> scale = random_values<S>(a.num_rows, 3), restart(a.num_rows, S{0});
     for (std::size_t i = 0; i < scale.size(); i += 3) scale[i] = S{0};
     if (how.update.restart_row != kNoVertex) restart[how.update.restart_row] = S{1};
@@ -33,7 +33,7 @@ class DeviceEndingProducts : public DeviceBackend<S> {
       const auto places = this->put(backend, slots);
       const auto numbers = how.scaled ? this->put(backend, scale) : Buffer<S>();
       const RowScale<S> scales = how.of_masses ? RowScale<S>::masses(numbers) : numbers;
-      const InputTarget<S> target{&x, how.scaled ? &places : nullptr, num_out};
+      const InputTarget<S> target{&x, how.scaled ? InputPlaces::listed_in(places) : in_small_tiles(num_out)};
       const ExactScale bound(64.0);
       std::vector<VectorSums> sums;
       if (backend.memory_is_host()) {

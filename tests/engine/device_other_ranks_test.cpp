@@ -10,7 +10,7 @@ class DeviceOtherRanks : public DeviceBackend<S> {
  protected:
   static constexpr S kUntouched = -7;
 
-  /// put(target): leaves inputs of `num_inputs` rows at `slots` (in order where there are none) of a vector
+  /// put(target): leaves inputs of `num_inputs` rows at `slots` (in tiles where there are none) of a vector
   /// of `size` numbers.
   template <class Put>
   void expect_the_same_everywhere(std::uint64_t num_rows, unsigned num_vectors, std::uint64_t num_inputs,
@@ -21,9 +21,10 @@ class DeviceOtherRanks : public DeviceBackend<S> {
               second = this->put(*this->device_, before);
     const Buffer<VertexId> places = this->put(*this->device_, slots);
     S* const others[] = {first.data(), second.data()};
-    put(InputTarget<S>{&own, slots.empty() ? nullptr : &places, num_inputs, others});
+    const InputPlaces where = slots.empty() ? in_small_tiles(num_inputs) : listed_in(places, num_inputs);
+    put(InputTarget<S>{&own, where, others});
     Buffer<S> alone = this->put(*this->device_, before);
-    put(InputTarget<S>{&alone, slots.empty() ? nullptr : &places, num_inputs});
+    put(InputTarget<S>{&alone, where});
     const std::vector<S> expected = this->get(*this->device_, alone);
     for (const Buffer<S>* written : {&own, &first, &second})
       EXPECT_EQ(this->get(*this->device_, *written), expected);

@@ -85,7 +85,11 @@ class DevicePairRuns : public DeviceBackend<S> {
       slots[i] = this->put(backend, places);
     }
     const auto side = [&](unsigned i) {
-      return PairSide<S>{i == 0 ? matrices.first : matrices.second, masses[i], slots[i], start[i], score[i]};
+      const std::uint64_t count = slots[i].size();
+      const bool is_listed = i == 0 || shapes[1 - i]->num_cols > 2000;  // scattered() reads the last columns
+      return PairSide<S>{i == 0 ? matrices.first : matrices.second, masses[i],
+                         is_listed ? InputPlaces::listed_in(slots[i]) : in_small_tiles(count - count / 50),
+                         start[i], score[i]};
     };
     const bool squares = run.norm == Norm::l2;
     const std::vector<VectorSums> sums =
@@ -109,9 +113,7 @@ class DevicePairRuns : public DeviceBackend<S> {
       std::copy(sides[i].start.begin(), sides[i].start.end(), sides[i].score.begin());
       x[i] = this->put(backend, std::vector<S>(shapes[i]->num_cols, S{0}));
     }
-    const auto target = [&](unsigned i) {
-      return InputTarget<S>{&x[1 - i], &sides[i].slots, sides[i].slots.size()};
-    };
+    const auto target = [&](unsigned i) { return InputTarget<S>{&x[1 - i], sides[i].places}; };
     backend.put_inputs(sides[1].score, nullptr, 1, target(1));
     std::vector<VectorSums> sums;
     double norm = run.first_norm, now = 0;

@@ -40,6 +40,7 @@ class DeviceRankRuns : public DeviceBackend<S> {
   struct Vectors {
     Buffer<S> jump, scale;
     Buffer<VertexId> slots;
+    InputPlaces places;
   };
   /// Without a backend that can, step by step.
   std::vector<VectorSums> run(Backend<S>& backend, const Matrix<S>& matrix, const RandomMatrix& a,
@@ -49,10 +50,10 @@ class DeviceRankRuns : public DeviceBackend<S> {
         shape.scales == Scales::masses ? RowScale<S>::masses(v.scale) : RowScale<S>(v.scale);
     const ExactScale bound(4.0);
     if (!backend.memory_is_host())
-      return backend.run_rank_steps(matrix, how, start, v.jump, scale, bound, shape.squares, v.slots, score);
+      return backend.run_rank_steps(matrix, how, start, v.jump, scale, bound, shape.squares, v.places, score);
     std::copy(start.begin(), start.end(), score.begin());
     auto x = this->put(backend, std::vector<S>(a.num_cols, S{0}));
-    const InputTarget<S> target{&x, &v.slots, v.slots.size()};
+    const InputTarget<S> target{&x, v.places};
     backend.put_inputs(score, scale.of_inputs(), 1, target);
     std::vector<VectorSums> sums;
     for (RankUpdate update = how.first;;) {
@@ -76,9 +77,11 @@ class DeviceRankRuns : public DeviceBackend<S> {
     std::vector<VertexId> places(a.num_cols);
     std::iota(places.rbegin(), places.rend(), VertexId{0});
     places.resize(n - n / 5);  // the last rows are nobody's inputs
-    const Vectors v{this->put(backend, shape.with_jump ? random_values<S>(n, 3) : std::vector<S>()),
-                    this->put(backend, shape.scales == Scales::none ? std::vector<S>() : scale),
-                    this->put(backend, places)};
+    Vectors v{this->put(backend, shape.with_jump ? random_values<S>(n, 3) : std::vector<S>()),
+              this->put(backend, shape.scales == Scales::none ? std::vector<S>() : scale),
+              this->put(backend, places),
+              {}};
+    v.places = shape.scales == Scales::none ? in_small_tiles(places.size()) : InputPlaces::listed_in(v.slots);
     RankRun how{.rule = {.dangling = shape.with_jump ? Dangling::rescale : Dangling::uniform,
                          .jumps_anywhere = !shape.with_jump,
                          .num_vertices = a.num_rows,

@@ -21,7 +21,7 @@ struct Walks {
         weighted ? std::span<const double>(weights) : std::span<const double>();
     return {0.9, 0.1, restarts, scale, ExactScale(4.0), false, some};
   }
-  InputTarget<float> target() { return {&next, nullptr, next.size()}; }
+  InputTarget<float> target() { return {&next, {.count = next.size()}}; }
 
   Buffer<VertexId> restarts;
   std::vector<double> weights;

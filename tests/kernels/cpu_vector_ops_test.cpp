@@ -266,14 +266,21 @@ TYPED_TEST(CpuVectorOps, MovesTouchTheirTargetsOnly) {
         expected_rows[i * k + q] = values[i * k + q] * scale[i];
         plain_x[slots[i] * k + q] = expected_rows[i * k + q];
       }
-    cpu::put_inputs(values.data(), scale.data(), slots.data(), n, k, x.data());
+    const InputPlaces listed{.count = n, .listed = slots.data()}, in_order{.count = n};
+    cpu::put_inputs(values.data(), scale.data(), listed, k, x.data());
     EXPECT_EQ(x, plain_x);
-    cpu::put_inputs<S>(values.data(), scale.data(), nullptr, n, k, rows.data());
+    cpu::put_inputs<S>(values.data(), scale.data(), in_order, k, rows.data());
     EXPECT_EQ(rows, expected_rows);
-    cpu::put_inputs<S>(rows.data(), nullptr, slots.data(), n, k, unscaled_x.data());
+    cpu::put_inputs<S>(rows.data(), nullptr, listed, k, unscaled_x.data());
     EXPECT_EQ(unscaled_x, plain_x);
-    cpu::put_inputs<S>(values.data(), nullptr, nullptr, n, k, rows.data());
+    cpu::put_inputs<S>(values.data(), nullptr, in_order, k, rows.data());
     EXPECT_EQ(rows, values);
+    std::vector<S> tiled(num_slots * k, poison), plain_tiled = tiled;
+    for (std::size_t i = 0; i < n; ++i)
+      for (unsigned q = 0; q < k; ++q)
+        plain_tiled[(i + std::min<std::size_t>(i / 50, 9)) * k + q] = values[i * k + q];
+    cpu::put_inputs<S>(values.data(), nullptr, {.count = n, .slots = ColumnSlots(50, 10)}, k, tiled.data());
+    EXPECT_EQ(tiled, plain_tiled);
   }
 }
 

@@ -43,7 +43,7 @@ TEST(NormStep, ScalesAProductToItsSize) {
       Buffer<float> score = buffer_of(*backend, before), x = buffer_of(*backend, before);
       NormedUpdate update =
           backend->normed_update({norm, largest / 2, largest * 2}, size, buffer_of(*backend, y), {},
-                                 ExactScale(4.0), squares, score, {&x, nullptr, 1000});
+                                 ExactScale(4.0), squares, score, {&x, {.count = 1000}});
       ASSERT_TRUE(update.sums.has_value());
       EXPECT_EQ(update.norm.largest, largest);
       double change = 0;
@@ -67,7 +67,7 @@ TEST(NormStep, ChangesNothingWhereTheLargestIsNotCovered) {
   const Buffer<double> y = buffer_of<double>(*backend, {3, 1});
   for (const auto& [least, most] : {std::pair(1.0, 2.9), std::pair(3.1, 9.0), std::pair(1e-150, 0.0)}) {
     const NormedUpdate update = backend->normed_update({ScoreNorm::l2, least, most}, 1, y, {},
-                                                       ExactScale(4.0), false, score, {&x, nullptr, 2});
+                                                       ExactScale(4.0), false, score, {&x, {.count = 2}});
     EXPECT_FALSE(update.sums.has_value());
     EXPECT_EQ(update.norm.largest, 3);
     EXPECT_EQ(std::vector<float>(score.begin(), score.end()), before);

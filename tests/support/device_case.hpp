@@ -68,6 +68,15 @@ std::vector<S> random_x(const ColumnOrder& columns, unsigned num_vectors) {
   return x;
 }
 
+/// Of so many inputs, the first of these places.
+inline InputPlaces listed_in(const Buffer<VertexId>& places, std::uint64_t count) {
+  return {.count = count, .listed = places.data()};
+}
+/// Of so many inputs, in tiles of 64 columns, the last of which has half of them: places below 65/64 of that.
+inline InputPlaces in_small_tiles(std::uint64_t count) {
+  return {.count = count, .slots = ColumnSlots(64, count / 128)};
+}
+
 inline std::vector<VertexId> rows_in_order(const RandomMatrix& a) {
   std::vector<VertexId> rows(a.num_rows);
   std::iota(rows.begin(), rows.end(), VertexId{0});

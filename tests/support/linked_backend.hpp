@@ -38,7 +38,8 @@ class LinkedExchange : public Exchange<S> {
   InputTarget<S> inputs(unsigned num_vectors) override {
     mine_ = backend_.template allocate<S>(plan_.count * num_vectors);
     backend_.clear(mine_);
-    return {&mine_, plan_.positions.empty() ? nullptr : &positions_, plan_.num_mine};
+    return {&mine_,
+            {.count = plan_.num_mine, .listed = plan_.positions.empty() ? nullptr : positions_.data()}};
   }
   /// As late as can be: x holds no numbers until someone waits for it. Nor does the last one any more.
   Buffer<S> start(unsigned num_vectors) override {
@@ -65,7 +66,7 @@ class LinkedExchange : public Exchange<S> {
       std::copy(all.begin(), all.end(), x_.begin());
     } else {
       backend_.clear(x_);
-      backend_.put_inputs(all, nullptr, num_vectors_, {&x_, &slots_, slots_.size()});
+      backend_.put_inputs(all, nullptr, num_vectors_, {&x_, InputPlaces::listed_in(slots_)});
     }
     ++count_;
   }
@@ -234,7 +235,7 @@ class LinkedBackend : public Backend<S> {
   }
   std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
                                          const Buffer<S>& jump, const RowScale<S>& scale,
-                                         const ExactScale& bound, bool squares, const Buffer<VertexId>& slots,
+                                         const ExactScale& bound, bool squares, const InputPlaces& places,
                                          Buffer<S>& score) override {
     EXPECT_LE(run.most_steps, RankRun::kMostSteps);
     EXPECT_NE(start.data(), score.data());
@@ -243,7 +244,7 @@ class LinkedBackend : public Backend<S> {
     std::copy(start.begin(), start.end(), score.begin());
     Buffer<S> x(linked.num_slots);
     clear_bytes(x.data(), x.size_bytes());
-    const InputTarget<S> target{&x, &slots, slots.size()};
+    const InputTarget<S> target{&x, places};
     put_inputs(score, scale.of_inputs(), 1, target);
     std::vector<VectorSums> sums;
     for (RankUpdate update = run.first;;) {
@@ -272,9 +273,7 @@ class LinkedBackend : public Backend<S> {
       x[i] = Buffer<S>(dynamic_cast<const LinkedMatrix<S>&>(sides[i].matrix).num_slots);
       clear_bytes(x[i].data(), x[i].size_bytes());
     }
-    const auto target = [&](int i) {
-      return InputTarget<S>{&x[1 - i], &sides[i].slots, sides[i].slots.size()};
-    };
+    const auto target = [&](int i) { return InputTarget<S>{&x[1 - i], sides[i].places}; };
     put_inputs(sides[1].score, nullptr, 1, target(1));
     std::vector<VectorSums> sums;
     double change = 0, norm = run.first_norm;
@@ -317,7 +316,7 @@ class LinkedBackend : public Backend<S> {
     Buffer<S> stepped = before.clone(), inputs(next.out->size()), from;
     if (origin != nullptr) from = origin->clone();
     std::fill(inputs.begin(), inputs.end(), S{0});
-    PendingSums sums = cpu_->walk_update(update, y, {}, stepped, {&inputs, next.slots, next.count},
+    PendingSums sums = cpu_->walk_update(update, y, {}, stepped, {&inputs, next.places},
                                          origin == nullptr ? nullptr : &from);
     // Rows that hold 0 now and then are as rows without elements: they stay as they are.
     for (std::uint64_t i = 0; i < num_rows * k; ++i)

@@ -1,6 +1,8 @@
 #include "algorithms/pagerank.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -145,6 +147,35 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
   }
 }
 
+/// The best of these and of rows that share the score `rest`, where none of the latter is among them: as no
+/// score is smaller, that is where the last is larger. Collective.
+template <class S>
+std::optional<BestScores> best_before_the_rest(const SpmvOperator<S>& op, const Buffer<S>& scores,
+                                               const UnconnectedRows<S>& unconnected, S rest,
+                                               std::uint64_t count) {
+  const double shared = all_max(op.comm(), unconnected.count() > 0 ? static_cast<double>(rest) : -1.0);
+  BestScores best = op.best(scores, count);
+  if (best.scores.empty() || best.scores.back() > shared) return best;
+  return std::nullopt;
+}
+
+/// Of the scores that steps have ended with; completes the sum. Collective.
+template <class S>
+void take_scores(const SpmvOperator<S>& op, const Buffer<S>& scores, const UnconnectedRows<S>& unconnected,
+                 const LastStep& last, std::optional<std::uint64_t> top, PageRankResult& result) {
+  const S rest = unconnected.score_after(last.weight);
+  if (top && !last.went_further) {  // else some may have to be raised
+    if (auto best = best_before_the_rest(op, scores, unconnected, rest, *top)) {
+      result.best = *std::move(best);
+      result.sum = last.sum;
+      return;
+    }
+  }
+  result.scores = op.to_original(scores, 1, 0, rest);
+  result.sum = last.sum + (last.went_further ? raise_negatives(result.scores) : 0);
+  if (top) result.best = best_of(std::exchange(result.scores, {}), std::min(*top, op.num_rows()));
+}
+
 }  // namespace
 
 bool accelerates(const PageRankOptions& options) {
@@ -177,8 +208,7 @@ PageRankResult pagerank(SpmvOperator<S>& op, std::span<const double> out_weights
   RankSteps<S> steps(op, rule, kScoreScale, {options.stop, accelerates(options)}, scale, jump,
                      std::move(start.score));
   const LastStep last = iterate(steps, unconnected, rule, start.masses, options, op.comm(), result.report);
-  result.scores = op.to_original(steps.finish(), 1, 0, unconnected.score_after(last.weight));
-  result.sum = last.sum + (last.went_further ? raise_negatives(result.scores) : 0);
+  take_scores(op, steps.finish(), unconnected, last, options.top, result);
   result.error_bound = error_bound_of(options, result.report.residual_l1, last.weight != 1,
                                       op.product_roundings(), precision_of<S>());
   return result;

@@ -1,10 +1,13 @@
 // PageRank: p = c W^T p + (1 - c) v, with W the row-normalised adjacency matrix (paper, equation 6) and a
 // named rule for the mass of vertices without out-links, which the paper leaves open.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "algorithms/convergence.hpp"
+#include "engine/score_order.hpp"
 #include "kernels/rank_rule.hpp"
 
 namespace tessera {
@@ -19,11 +22,15 @@ struct PageRankOptions {
   /// scores settle slowly (algorithms/step_acceleration.hpp), to the same tolerance; accelerates() says when
   /// not.
   bool accelerate = false;
+  /// The best so many scores alone, which saves a vector of all and the time to fill it.
+  std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer;
 };
 
 struct PageRankResult {
-  std::vector<double> scores;  ///< original order, all vertices, on every rank
+  std::vector<double>
+      scores;       ///< original order, all vertices, on every rank; none where `top` was asked for
+  BestScores best;  ///< only where it was
   IterationReport report;
   /// (damping * last change in L1 + rounding) / (1 - damping): bounds the true L1 error (not for `rescale`,
   /// where it is NaN). Where the last step was accelerated, scores are those that it began with (but none

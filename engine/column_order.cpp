@@ -24,11 +24,12 @@ ColumnOrder order_columns_by_length(std::span<const std::uint64_t> column_length
                                     std::uint32_t max_dense_tiles, Remainder remainder) {
   require(tile_columns > 0 && tile_columns <= 65535, "a tile has 1 to 65,535 columns");
   if (remainder == Remainder::narrow) tile_columns = std::min(tile_columns, kMostMessageColumns);
-  const Buffer<VertexId> order = order_by_length(column_lengths);
+  ColumnOrder result;
+  result.order = order_by_length(column_lengths);
+  const Buffer<VertexId>& order = result.order;
   const auto first_empty =
       std::partition_point(order.begin(), order.end(), [&](VertexId c) { return column_lengths[c] > 0; });
   const auto non_empty = static_cast<std::uint64_t>(first_empty - order.begin());
-  ColumnOrder result;
   for (std::uint64_t next = 0; next < non_empty;) {
     // A column with a single element is never read twice: from there on tiling gains nothing (algorithm 1).
     const bool dense = remainder == Remainder::narrow ||

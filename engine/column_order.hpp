@@ -22,12 +22,15 @@ struct ColumnOrder {
   std::uint64_t num_slots = 0;
   Buffer<VertexId> slot_of_column;  ///< kNoVertex for an empty column
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
+  /// By length: all columns, by slot, then, by id, those without. Else empty, as slots ascend with ids.
+  Buffer<VertexId> order;
 
   /// Of columns in this order, those without a slot left out.
   ColumnSlots slots() const {
     if (tiles.size() < 2) return {};
     return {static_cast<std::uint32_t>(tiles[0].num_columns), tiles.size()};
   }
+  std::uint64_t num_with_slot() const { return num_slots - tiles.size(); }
   /// Tile t begins at slot t * tile_stride(), its zero slot is its last.
   std::uint64_t tile_stride() const { return tiles.size() > 1 ? tiles[1].first_slot : num_slots + 1; }
 };

@@ -62,6 +62,7 @@ class TiledProduct : public MatrixProduct<S> {
     columns_ =
         messages ? order_columns_by_length(lengths, limits.tile_columns, ~std::uint32_t{0}, Remainder::narrow)
                  : order_columns_by_length(lengths, limits.tile_columns, limits.max_dense_tiles);
+    columns_.order = Buffer<VertexId>();  // not needed
     std::vector<VertexId> rows(num_rows_);
     std::iota(rows.begin(), rows.end(), VertexId{0});
     if (messages) {

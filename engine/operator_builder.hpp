@@ -56,6 +56,7 @@ struct OperatorBuilder {
       result.columns = order_columns_by_length(column_lengths, limits.tile_columns, limits.max_dense_tiles);
     result.distribution = std::make_shared<const VertexDistribution>(
         distribute_vertices(row_lengths, result.columns, comm.size()));
+    result.columns.order = Buffer<VertexId>();  // 4 bytes a vertex that nobody needs any more
     result.column_lengths = column_lengths;
     return result;
   }

@@ -7,16 +7,30 @@
 namespace tessera {
 namespace {
 
+Buffer<VertexId> vertices_by_order(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
+  const Buffer<VertexId>& order = columns.order;
+  Buffer<VertexId> vertices(order.size());
+  const std::uint64_t with_slot = columns.num_with_slot();
+#pragma omp parallel for schedule(static)
+  for (std::uint64_t i = 0; i < with_slot; ++i) vertices[i] = order[i];
+  place_in_buckets(
+      order.size() - with_slot, 2,
+      [&](std::uint64_t i) { return std::uint64_t{row_lengths[order[with_slot + i]] == 0}; },
+      [&](std::uint64_t position, std::uint64_t i) {
+        vertices[with_slot + position] = order[with_slot + i];
+      });
+  return vertices;
+}
+
 /// All vertices by slot; then, by id, those without a slot that are rows with elements, then the others.
 Buffer<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
   const Buffer<VertexId>& slots = columns.slot_of_column;
-  const ColumnSlots formula = columns.slots();
+  if (columns.kind == ColumnOrderKind::by_length) return vertices_by_order(row_lengths, columns);
   Buffer<VertexId> vertices(slots.size());
   const auto kind_of = [&](std::uint64_t v) {
     return slots[v] != kNoVertex ? 0 : row_lengths[v] > 0 ? 1 : 2;
   };
   place_in_buckets(slots.size(), 3, kind_of, [&](std::uint64_t position, std::uint64_t v) {
-    if (slots[v] != kNoVertex) position = formula.column_at(slots[v]);
     vertices[position] = static_cast<VertexId>(v);
   });
   return vertices;

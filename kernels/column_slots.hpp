@@ -17,8 +17,7 @@ class ColumnSlots {
   ColumnSlots() = default;
   /// tile_columns: 1 or more.
   ColumnSlots(std::uint32_t tile_columns, std::uint64_t num_tiles)
-      : tile_columns_(tile_columns),
-        last_tile_(static_cast<std::uint32_t>(std::max<std::uint64_t>(num_tiles, 1) - 1)),
+      : last_tile_(static_cast<std::uint32_t>(std::max<std::uint64_t>(num_tiles, 1) - 1)),
         shift_(static_cast<std::uint32_t>(std::bit_width(tile_columns)) - 1) {
     // With d columns, s = floor(log2 d), and 2^(32 + s) = d * f + e, 1 <= e <= d: where e is at most 2^s,
     // (column + 1) * f / 2^(32 + s) lies in the same unit as column / d for every column below 2^32 - 1, else
@@ -31,20 +30,16 @@ class ColumnSlots {
   TESSERA_HD VertexId slot_of(VertexId column) const {
     return last_tile_ == 0 ? column : column + tile_of(column);
   }
-  /// The inverse; of no zero slot.
-  std::uint64_t column_at(VertexId slot) const {
-    return last_tile_ == 0 ? slot : slot - std::min(slot / (tile_columns_ + 1), last_tile_);
-  }
 
  private:
-  /// min(column / tile_columns_, last_tile_), as a device divides fastest.
+  /// min(column / tile_columns, last_tile_), as a device divides fastest.
   TESSERA_HD std::uint32_t tile_of(VertexId column) const {
     const std::uint64_t product = std::uint64_t{column + increment_} * factor_;
     const std::uint32_t tile = static_cast<std::uint32_t>(product >> 32) >> shift_;
     return tile < last_tile_ ? tile : last_tile_;
   }
 
-  std::uint32_t tile_columns_ = 0, last_tile_ = 0, factor_ = 0, increment_ = 0, shift_ = 0;
+  std::uint32_t last_tile_ = 0, factor_ = 0, increment_ = 0, shift_ = 0;
 };
 
 }  // namespace tessera

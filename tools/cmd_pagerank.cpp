@@ -100,6 +100,7 @@ int PageRankCommand::run(Session& session) {
   const MemoryShape shape{.accelerates = accelerates(step_options(graph))};
   PageRankOptions options = ranking_options(graph, session);
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
+  options.top = top_of_all(graph, session.comm());
   prepare_to_solve(graph, shape, session);
   const PageRankResult result = with_precision(precision_, [&](auto zero) {
     using S = decltype(zero);
@@ -118,7 +119,8 @@ int PageRankCommand::run(Session& session) {
     return iterate<S>(session, {&op}, [&] { return pagerank(op, weights, options); });
   });
   session.report()["score_sum"] = result.sum;
-  const Ranking ranking{.query = {}, .columns = {{"score", result.scores}}};
+  const Ranking ranking = options.top ? Ranking{{}, {{"score", result.best.scores}}, result.best.vertices}
+                                      : Ranking{{}, {{"score", result.scores}}};
   return finish(session, result.report, result.error_bound, {&ranking, 1}, graph.labels);
 }
 

@@ -152,9 +152,7 @@ int RwrCommand::run(Session& session) {
   const std::vector<VertexId> vertices = find_queries(asked, graph, session.comm());
   const auto batch =
       static_cast<unsigned>(std::min<std::size_t>({batch_, vertices.size(), std::size_t{kMostWalks}}));
-  top_of_all_ = writer_options(session.comm()).top;
-  if (top_of_all_ && *top_of_all_ > graph.num_vertices / 64)
-    top_of_all_.reset();  // a vector of all takes little more
+  top_of_all_ = top_of_all(graph, session.comm());
   const MemoryShape shape{.batch = batch,
                           .num_results = vectors_of_results(vertices.size(), top_of_all_, graph.num_vertices),
                           .accelerates = !plain_steps_ && stop_.fixed_iterations == 0};

@@ -337,6 +337,11 @@ ScoreWriterOptions RankingCommand::writer_options(Communicator& comm) const {
   return options;
 }
 
+std::optional<std::uint64_t> RankingCommand::top_of_all(const Graph& graph, Communicator& comm) const {
+  const std::optional<std::uint64_t> top = writer_options(comm).top;
+  return top && *top <= graph.num_vertices / 64 ? top : std::nullopt;  // a vector of all takes little more
+}
+
 void RankingCommand::write_scores(Session& session, std::span<const Ranking> rankings,
                                   const LabelTable& labels) const {
   Communicator& comm = session.comm();

@@ -129,6 +129,9 @@ class RankingCommand : public Command {
   std::optional<std::uint64_t> free_device_bytes_;  ///< before links took some
   /// How the ranking is written. Collective.
   ScoreWriterOptions writer_options(Communicator& comm) const;
+  /// How many nodes are written at most, where that is little beside all: then an algorithm need give no
+  /// more.
+  std::optional<std::uint64_t> top_of_all(const Graph& graph, Communicator& comm) const;
 
  private:
   void add_device_options();

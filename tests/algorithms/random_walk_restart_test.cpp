@@ -68,17 +68,6 @@ TEST(RandomWalkRestart, AQuerysResultDoesNotDependOnTheBatch) {
     }
 }
 
-/// Of all scores, as a sort has it.
-BestScores first_of_sorted(const std::vector<double>& scores, std::uint64_t count) {
-  BestScores best;
-  for (std::size_t v = 0; v < scores.size(); ++v) best.vertices.push_back(static_cast<VertexId>(v));
-  std::stable_sort(best.vertices.begin(), best.vertices.end(),
-                   [&](VertexId a, VertexId b) { return scores[a] > scores[b]; });
-  best.vertices.resize(std::min<std::uint64_t>(count, scores.size()));
-  for (const VertexId v : best.vertices) best.scores.push_back(scores[v]);
-  return best;
-}
-
 template <class S>
 void expect_best(const Graph& graph, const std::vector<VertexId>& queries, const RwrOptions& options,
                  const Setup& setup) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -64,10 +65,22 @@ Result run_on_ranks(const Graph& graph, const Setup& setup, const ScoresOf& scor
   return results[0];
 }
 
+/// The best of all scores, as a sort has them.
+inline BestScores first_of_sorted(const std::vector<double>& scores, std::uint64_t count) {
+  BestScores best;
+  for (std::size_t v = 0; v < scores.size(); ++v) best.vertices.push_back(static_cast<VertexId>(v));
+  std::stable_sort(best.vertices.begin(), best.vertices.end(),
+                   [&](VertexId a, VertexId b) { return scores[a] > scores[b]; });
+  best.vertices.resize(std::min<std::uint64_t>(count, scores.size()));
+  for (const VertexId v : best.vertices) best.scores.push_back(scores[v]);
+  return best;
+}
+
 template <class S = double>
 PageRankResult run_pagerank(const Graph& graph, const PageRankOptions& options, const Setup& setup = {}) {
   return run_on_ranks<PageRankResult>(
-      graph, setup, [](const PageRankResult& r) { return r.scores; },
+      graph, setup,
+      [](const PageRankResult& r) { return std::tuple(r.scores, r.best.vertices, r.best.scores); },
       [&](const Graph& block, Communicator& comm) {
         const auto backend = make_backend<S>("cpu");
         auto op =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 
 #include "engine/device_model.hpp"
@@ -134,6 +135,38 @@ TEST(OrderChoice, TheSampleTellsThePiecesOfAll) {
     };
     EXPECT_NEAR(total(some) * scale, total(all), 0.15 * total(all));
     EXPECT_EQ((some.*part).size(), (all.*part).size());
+  }
+}
+
+/// From the orders themselves, by sets.
+TEST(OrderChoice, PiecesAreTheTilesThatRowsReach) {
+  const auto comm = make_single_rank();
+  for (const int scale : {3, 9, 12}) {
+    // A third of the ids has no edge, and neighbours of small ones are many.
+    const Graph graph =
+        build_graph(generate_edges({.scale = scale, .scramble_ids = false}, *comm), {}, *comm);
+    const auto lengths = out_degrees(graph, *comm);
+    for (const std::uint32_t width : {1u, 2u, 3u, 7u, 64u, 100u, 65535u}) {
+      const PieceCounts counts =
+          count_pieces(graph, OrderRequest::automatic, lengths, width, graph.num_edges, *comm);
+      EXPECT_EQ(counts.num_edges, graph.num_edges);
+      const auto expect_pieces = [&](const ColumnOrder& order, const std::vector<std::uint64_t>& found) {
+        std::vector<std::uint64_t> expected(order.tiles.size(), 0);
+        for (std::uint64_t row = 0; row < graph.num_vertices; ++row) {
+          std::set<std::size_t> tiles;
+          for (EdgeOffset e = graph.row_offsets[row]; e < graph.row_offsets[row + 1]; ++e) {
+            const VertexId slot = order.slot_of_column[graph.col_indices[e]];
+            std::size_t tile = 0;
+            while (tile + 1 < order.tiles.size() && order.tiles[tile + 1].first_slot <= slot) ++tile;
+            tiles.insert(tile);
+          }
+          for (const std::size_t tile : tiles) ++expected[tile];
+        }
+        EXPECT_EQ(found, expected) << "scale " << scale << ", tiles of " << width;
+      };
+      expect_pieces(order_columns_by_length(lengths, width, ~0u, Remainder::narrow), counts.by_length);
+      expect_pieces(order_columns_as_given(lengths, width), counts.as_given);
+    }
   }
 }
 

@@ -22,7 +22,8 @@ struct PageRankOptions {
   /// scores settle slowly (algorithms/step_acceleration.hpp), to the same tolerance; accelerates() says when
   /// not.
   bool accelerate = false;
-  /// The best so many scores alone, which saves a vector of all and the time to fill it.
+  /// The best so many scores alone, which mostly saves a vector of all and the time to fill it: not behind
+  /// accelerated steps, nor where scores of vertices without links are among the best.
   std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer;
 };

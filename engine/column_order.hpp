@@ -22,10 +22,12 @@ struct ColumnOrder {
   std::uint64_t num_slots = 0;
   Buffer<VertexId> slot_of_column;  ///< kNoVertex for an empty column
   std::vector<Tile> tiles;          ///< first_slot, num_columns, wide; workloads not filled in
-  /// By length: all columns, by slot, then, by id, those without. Else empty, as slots ascend with ids.
+  /// By length: all columns, by slot, then, by id, those without; whoever needs it no more may give it up.
+  /// Else empty, as slots ascend with ids.
   Buffer<VertexId> order;
 
-  /// Of columns in this order, those without a slot left out.
+  /// Of columns in this order, those without a slot left out; as they are made, before ranks exchange inputs
+  /// by tiles (engine/exchange_plan.hpp).
   ColumnSlots slots() const {
     if (tiles.size() < 2) return {};
     return {static_cast<std::uint32_t>(tiles[0].num_columns), tiles.size()};

@@ -1,5 +1,7 @@
 #include "engine/order_choice.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -130,9 +132,13 @@ PieceCounts count_local(const Graph& graph, const LengthTiles* by_length, const 
   PieceCounts all{.by_length = std::vector<std::uint64_t>(by_length == nullptr ? 0 : by_length->count()),
                   .as_given = std::vector<std::uint64_t>(as_given == nullptr ? 0 : as_given->count())};
   constexpr std::uint64_t kRowsEach = 16384;
+  const auto num_threads = static_cast<std::size_t>(omp_get_max_threads());
+  std::vector<TilePieces> by_length_of(num_threads, TilePieces(all.by_length.size())),
+      as_given_of(num_threads, TilePieces(all.as_given.size()));
 #pragma omp parallel
   {
-    TilePieces of_length(all.by_length.size()), of_given(all.as_given.size());
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    TilePieces &of_length = by_length_of[thread], &of_given = as_given_of[thread];
     NearCounts near;
     EdgeOffset num_edges = 0;
 #pragma omp for schedule(dynamic, 1) nowait
@@ -152,13 +158,13 @@ PieceCounts count_local(const Graph& graph, const LengthTiles* by_length, const 
     }
 #pragma omp critical
     {
-      of_length.add_to(all.by_length);
-      of_given.add_to(all.as_given);
       all.adjacent += near.adjacent;
       all.near += near.near;
       all.num_edges += num_edges;
     }
   }
+  for (const TilePieces& pieces : by_length_of) pieces.add_to(all.by_length);
+  for (const TilePieces& pieces : as_given_of) pieces.add_to(all.as_given);
   return all;
 }
 
@@ -174,12 +180,14 @@ std::vector<double> scaled(const std::vector<std::uint64_t>& counts, double time
 PieceCounts count_pieces(const Graph& graph, OrderRequest asked,
                          std::span<const std::uint64_t> column_lengths, std::uint32_t tile_columns,
                          std::uint64_t num_sampled, Communicator& comm) {
+  require(tile_columns > 0, "a tile has columns");
   const std::uint64_t step = std::max<std::uint64_t>(1, graph.num_edges / num_sampled);
   std::optional<ColumnOrder> columns;
   std::optional<LengthTiles> by_length;
   std::optional<GivenTiles> as_given;
   if (asked != OrderRequest::as_given) {
     columns = order_columns_by_length(column_lengths, tile_columns, ~std::uint32_t{0}, Remainder::narrow);
+    columns->order = Buffer<VertexId>();  // only slots are looked at
     by_length.emplace(*columns);
   }
   if (asked != OrderRequest::by_length)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/base/error.hpp"
 #include "partition/bucket_placement.hpp"
 
 namespace tessera {
@@ -9,6 +10,7 @@ namespace {
 
 Buffer<VertexId> vertices_by_order(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
   const Buffer<VertexId>& order = columns.order;
+  require(order.size() == columns.slot_of_column.size(), "an order by length as it was made");
   Buffer<VertexId> vertices(order.size());
   const std::uint64_t with_slot = columns.num_with_slot();
 #pragma omp parallel for schedule(static)

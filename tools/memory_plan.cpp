@@ -172,7 +172,8 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   const std::uint64_t of_results = width_of_products(shape, value_bytes, &plan) > 1 ? value_bytes : 0;
   const std::uint64_t own_row = vectors * (sizeof(double) + (shape.accelerates ? 3 : 2) * value_bytes) +
                                 2 * value_bytes + of_hits + of_results;
-  const std::uint64_t x = checked_mul(rows, value_bytes * vectors + sizeof(VertexId));
+  // Where several ranks' inputs go is listed.
+  const std::uint64_t x = checked_mul(rows, value_bytes * vectors + (num_ranks > 1 ? sizeof(VertexId) : 0));
   DeviceMemoryPlan memory;
   memory.matrix_bytes = static_cast<std::uint64_t>(packed * (shape.is_block ? 1 : matrices) / ranks);
   if (shape.packs_on_device && plan.kernel == KernelKind::tile_messages)

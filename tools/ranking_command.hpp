@@ -130,7 +130,7 @@ class RankingCommand : public Command {
   /// How the ranking is written. Collective.
   ScoreWriterOptions writer_options(Communicator& comm) const;
   /// How many nodes are written at most, where that is little beside all: then an algorithm need give no
-  /// more.
+  /// more. Collective.
   std::optional<std::uint64_t> top_of_all(const Graph& graph, Communicator& comm) const;
 
  private:

@@ -172,7 +172,7 @@ TYPED_TEST(DeviceBackend, UpdatesHaveTheBitsAndSumsOfTheCpu) {
         auto pending = backend.rank_update(
             {0.85, 0.1, 0.05}, placed.y, placed.places,
             this->put(backend, with_jump ? jump : std::vector<S>()), this->put(backend, scale), bound,
-            with_jump, updated, {&next, with_jump ? listed_in(places, n - n / 5) : in_small_tiles(n - n / 5)},
+            with_jump, updated, {&next, with_jump ? in_small_tiles(n - n / 5) : listed_in(places, n - n / 5)},
             weight > 0 ? &origin : nullptr);
         const auto sums = limbs(pending.take().front());
         if (weight > 0) {
@@ -322,7 +322,7 @@ TYPED_TEST(DeviceBackend, BlocksOfVectorsHaveTheBitsOfTheCpu) {
             backend
                 .walk_update({0.9, 0.1, rows, scales, ExactScale(4.0), scaled, weights}, placed.y,
                              placed.places, updated,
-                             {&x, scaled ? listed_in(places, n - n / 5) : in_small_tiles(n - n / 5)},
+                             {&x, scaled ? in_small_tiles(n - n / 5) : listed_in(places, n - n / 5)},
                              further ? &origin : nullptr)
                 .take();
         std::vector<std::vector<std::vector<std::int64_t>>> all;

@@ -33,7 +33,7 @@ class DeviceEndingProducts : public DeviceBackend<S> {
       const auto places = this->put(backend, slots);
       const auto numbers = how.scaled ? this->put(backend, scale) : Buffer<S>();
       const RowScale<S> scales = how.of_masses ? RowScale<S>::masses(numbers) : numbers;
-      const InputTarget<S> target{&x, how.scaled ? InputPlaces::listed_in(places) : in_small_tiles(num_out)};
+      const InputTarget<S> target{&x, how.scaled ? in_small_tiles(num_out) : InputPlaces::listed_in(places)};
       const ExactScale bound(64.0);
       std::vector<VectorSums> sums;
       if (backend.memory_is_host()) {

@@ -81,7 +81,8 @@ class DeviceRankRuns : public DeviceBackend<S> {
               this->put(backend, shape.scales == Scales::none ? std::vector<S>() : scale),
               this->put(backend, places),
               {}};
-    v.places = shape.scales == Scales::none ? in_small_tiles(places.size()) : InputPlaces::listed_in(v.slots);
+    v.places =
+        shape.scales == Scales::masses ? InputPlaces::listed_in(v.slots) : in_small_tiles(places.size());
     RankRun how{.rule = {.dangling = shape.with_jump ? Dangling::rescale : Dangling::uniform,
                          .jumps_anywhere = !shape.with_jump,
                          .num_vertices = a.num_rows,

@@ -81,7 +81,7 @@ class DeviceWalkSteps : public DeviceBackend<S> {
     auto start = this->put(backend, walks.before),
          next = this->put(backend, std::vector<S>(2 * walks.num_scores(), S{0}));
     const InputTarget<S> target{
-        &next, walks.shape.scaled ? InputPlaces::listed_in(places) : in_small_tiles(walks.slots.size())};
+        &next, walks.shape.scaled ? in_small_tiles(walks.slots.size()) : InputPlaces::listed_in(places)};
     if (backend.memory_is_host()) {
       const auto y = this->put(backend, product(backend, matrix, walks, 0.0));
       const auto sums = backend.walk_update(update, y, {}, start, target, from).take();

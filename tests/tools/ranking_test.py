@@ -177,6 +177,16 @@ class RankingTest(ProgramTest):
                 rows[row[0]].append(row)
             self.assertEqual(self.expect(0, *run, "--top", str(few)).rows(), [r for of in rows.values() for r in of[:few]])
 
+    def test_the_best_of_pagerank_are_the_first_of_all(self):
+        self.write("links", "".join(f"{v} {v * v % 97}\n" for v in range(400)))
+        for how in ([], ["--dangling", "drop"], ["--undirected"], ["--precision", "f32"]):
+            run = ["pagerank", "links", "--report", "report.json", *how]
+            rows = self.expect(0, *run).rows()
+            total = json.loads(self.read("report.json"))["score_sum"]
+            for few in (1, 3, 6):  # up to a 64th of the nodes no other scores are kept
+                self.assertEqual(self.expect(0, *run, "--top", str(few)).rows(), rows[:few], (how, few))
+                self.assertEqual(json.loads(self.read("report.json"))["score_sum"], total)
+
     def test_rwr_walks_both_ways(self):
         neighbours = {v: sorted({w for u, w in EDGES if u == v} | {u for u, w in EDGES if w == v}) for v in NODES}
         score = {v: float(v == "d") for v in NODES}

@@ -143,9 +143,10 @@ TEST(DeviceMemoryPlan, EachMatrixHasTwoInputsWhereThereAreSeveralGpus) {
   const auto exchange = [](const MemoryShape& shape, std::uint64_t ranks) {
     return plan_of(shape, KernelKind::tile_messages, ranks).exchange_bytes;
   };
-  const std::uint64_t one = exchange({}, 1);
-  EXPECT_EQ(exchange({}, 4), 2 * one);
-  EXPECT_EQ(exchange({.num_matrices = 2}, 4), 4 * one);
+  EXPECT_EQ(exchange({}, 1), 1'000'000 * sizeof(float));
+  constexpr std::uint64_t kListed = 1'000'000 * (sizeof(float) + sizeof(VertexId));  // with where it goes
+  EXPECT_EQ(exchange({}, 4), 2 * kListed);
+  EXPECT_EQ(exchange({.num_matrices = 2}, 4), 4 * kListed);
 }
 
 /// Edges of 4 bytes, 8 million of each of two ranks. Elsewhere they are sent and received, or copied.

@@ -29,9 +29,8 @@ struct PageRankOptions {
 };
 
 struct PageRankResult {
-  std::vector<double>
-      scores;       ///< original order, all vertices, on every rank; none where `top` was asked for
-  BestScores best;  ///< only where it was
+  std::vector<double> scores;  ///< original order, all vertices, on every rank; none with `top`
+  BestScores best;             ///< only with `top`
   IterationReport report;
   /// (damping * last change in L1 + rounding) / (1 - damping): bounds the true L1 error (not for `rescale`,
   /// where it is NaN). Where the last step was accelerated, scores are those that it began with (but none

@@ -28,6 +28,7 @@ Buffer<VertexId> vertices_by_order(std::span<const std::uint64_t> row_lengths, c
 Buffer<VertexId> vertices_by_slot(std::span<const std::uint64_t> row_lengths, const ColumnOrder& columns) {
   const Buffer<VertexId>& slots = columns.slot_of_column;
   if (columns.kind == ColumnOrderKind::by_length) return vertices_by_order(row_lengths, columns);
+  // Else slots ascend with ids.
   Buffer<VertexId> vertices(slots.size());
   const auto kind_of = [&](std::uint64_t v) {
     return slots[v] != kNoVertex ? 0 : row_lengths[v] > 0 ? 1 : 2;

@@ -33,6 +33,21 @@ bool is_unique_by(const HitsResult& result, const std::function<SpreadStep()>& s
                          std::max(kSpreadSteps, result.report.iterations), spread);
 }
 
+/// The scores of all vertices, or of the best alone where so few are asked for.
+void keep_scores(MatchedPair pair, std::optional<std::uint64_t> top, HitsResult& result) {
+  const auto is_above_zero = [](double score) { return score > 0; };
+  result.has_authorities = std::ranges::any_of(pair.authority, is_above_zero);
+  result.has_hubs = std::ranges::any_of(pair.hub, is_above_zero);
+  if (!top) {
+    result.authority = std::move(pair.authority);
+    result.hub = std::move(pair.hub);
+    return;
+  }
+  const std::uint64_t num_vertices = pair.authority.size();
+  result.best = best_of(std::move(pair.authority), std::min(*top, num_vertices));
+  for (const VertexId vertex : result.best.vertices) result.hubs_of_best.push_back(pair.hub[vertex]);
+}
+
 /// The scores become `side`'s product of `inputs`, the largest 1 (all 0 stay).
 template <class S>
 void put_scaled_product(HitsSide<S>& side, const Buffer<S>& inputs) {
@@ -81,17 +96,37 @@ class AlternatingHits {
   void finish(HitsResult& result) {
     if (is_running_) runs_->settle();
     authority_.op->wait_for_inputs();
-    result.authority = authority_.op->to_original(authority_.score);
-    result.hub = hub_.op->to_original(hub_.score);
-    if (options_.normalize == ScoreNorm::max) {  // was multiplied by a rounded reciprocal
-      normalize(ScoreNorm::max, result.authority);
-      normalize(ScoreNorm::max, result.hub);
-    }
+    if (options_.top)
+      keep_best(*options_.top, result);
+    else
+      keep_scores(pair(), {}, result);
     result.convergence_rate = convergence_rate(result.report.residual_history, 1);
     if (!result.report.interrupted) result.unique = is_unique(result);
   }
 
  private:
+  MatchedPair pair() const {
+    MatchedPair found{authority_.op->to_original(authority_.score), hub_.op->to_original(hub_.score)};
+    if (options_.normalize == ScoreNorm::max) {  // was multiplied by a rounded reciprocal
+      normalize(ScoreNorm::max, found.authority);
+      normalize(ScoreNorm::max, found.hub);
+    }
+    return found;
+  }
+  void keep_best(std::uint64_t count, HitsResult& result) const {
+    result.best = authority_.op->best(authority_.score, count);
+    result.hubs_of_best = hub_.op->values_of(hub_.score, result.best.vertices);
+    const double largest_authority = largest_of(authority_), largest_hub = largest_of(hub_);
+    result.has_authorities = largest_authority > 0;
+    result.has_hubs = largest_hub > 0;
+    if (options_.normalize != ScoreNorm::max) return;
+    if (result.has_authorities)
+      for (double& score : result.best.scores) score /= largest_authority;
+    if (result.has_hubs)
+      for (double& score : result.hubs_of_best) score /= largest_hub;
+  }
+  static double largest_of(const HitsSide<S>& side) { return side.op->best(side.score, 1).scores.front(); }
+
   static Buffer<S> start_of(const HitsOptions& options, const SpmvOperator<S>& to_hub) {
     const std::uint64_t n = to_hub.num_rows();
     if (options.start_hubs.empty())
@@ -164,10 +199,9 @@ class BlockHits {
 
   void finish(HitsResult& result) {
     MatchedPair found = pair();
-    result.authority = std::move(found.authority);
-    result.hub = std::move(found.hub);
     result.convergence_rate = convergence_rate(changes_.joint_residuals(), 2);
-    if (!result.report.interrupted) result.unique = is_unique(result);
+    if (!result.report.interrupted) result.unique = is_unique(result, found.hub);
+    keep_scores(std::move(found), options_.top, result);
   }
 
  private:
@@ -206,9 +240,9 @@ class BlockHits {
     return start;
   }
 
-  bool is_unique(const HitsResult& result) {
-    std::vector<double> masses(2 * result.hub.size(), 0.0);
-    std::copy(result.hub.rbegin(), result.hub.rend(), masses.rbegin());
+  bool is_unique(const HitsResult& result, const std::vector<double>& hub_scores) {
+    std::vector<double> masses(2 * hub_scores.size(), 0.0);
+    std::copy(hub_scores.rbegin(), hub_scores.rend(), masses.rbegin());
     const Buffer<S> hubs = latest_.op->to_local(masses);
     Buffer<S> marks = mark_of_largest(*latest_.op, hubs, latest_.score.size());
     latest_.op->backend().put_inputs(marks, nullptr, 1, latest_.op->input_target(latest_.x));

@@ -1,8 +1,11 @@
 // HITS: authority a = A^T h, hub h = A a (paper, equation 7), as a matching pair.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithms/convergence.hpp"
+#include "engine/score_order.hpp"
 #include "kernels/norm_step.hpp"
 
 namespace tessera {
@@ -19,12 +22,18 @@ struct HitsOptions {
   /// whatever other ones have: give all vertices a part (with_even_part). The block form begins with
   /// authorities of 1/n each, or, where these are given, with those that come of them.
   std::vector<double> start_hubs;
+  /// So many of the best authorities alone, with their hub scores: of the alternating form this saves two
+  /// vectors of all scores, and the time to fill them.
+  std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer;
 };
 
 struct HitsResult {
-  std::vector<double> authority, hub;  ///< original order; zero where nothing points
-  IterationReport report;              ///< residual: larger of the changes of a and of h
+  std::vector<double> authority, hub;  ///< original order; zero where nothing points; none with `top`
+  BestScores best;                     ///< authorities; only with `top`
+  std::vector<double> hubs_of_best;    ///< hub scores of the best authorities, in their order
+  bool has_authorities = false, has_hubs = false;  ///< scores above 0
+  IterationReport report;                          ///< residual: larger of the changes of a and of h
   /// Estimate of sigma2 / sigma1 squared from the rate at which the change shrank; near 1 the dominant pair
   /// is not unique (or nearly so) and the result depends on the start.
   double convergence_rate = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -14,23 +15,22 @@
 namespace tessera {
 namespace {
 
-using Name = std::array<char, 256>;
-
-/// `text` of every rank, cut to 255 characters.
-std::vector<std::string> gather_names(const std::string& text, Communicator& comm) {
-  Name mine{};
-  text.copy(mine.data(), mine.size() - 1);
-  std::vector<Name> all(static_cast<std::size_t>(comm.size()));
-  const std::vector<std::uint64_t> counts(all.size(), 1);
-  all_gather<Name>(comm, std::span<const Name>(&mine, 1), std::span<Name>(all), counts);
-  std::vector<std::string> names;
-  for (const Name& name : all) names.emplace_back(name.data());
-  return names;
+/// `text` of every rank.
+std::vector<std::string> gather_texts(const std::string& text, Communicator& comm) {
+  const std::vector<std::uint64_t> sizes = all_gather(comm, std::uint64_t{text.size()});
+  std::string joined(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}), '\0');
+  all_gather<char>(comm, text, joined, sizes);
+  std::vector<std::string> texts;
+  std::size_t next = 0;
+  for (const std::uint64_t size : sizes) {
+    texts.push_back(joined.substr(next, size));
+    next += size;
+  }
+  return texts;
 }
 
-std::string problem_of_ranks(std::span<const std::string> problems, std::span<const std::string> uuids) {
+std::string problem_of_sharing(std::span<const std::string> uuids) {
   for (std::size_t r = 0; r < uuids.size(); ++r) {
-    if (!problems[r].empty()) return fmt::format("rank {}: {}", r, problems[r]);
     if (uuids[r].empty())
       return fmt::format("rank {} finds no GPU; use --backend cpu, or start it where CUDA devices answer", r);
     const auto first =
@@ -55,28 +55,64 @@ DeviceFinder this_machine() {
           }};
 }
 
-std::string assign_devices(Communicator& comm, const DeviceFinder& finder) {
-  const std::vector<std::string> hosts = gather_names(finder.host_name(), comm);
-  const std::size_t rank = static_cast<std::size_t>(comm.rank());
-  const auto place = std::count(hosts.begin(), hosts.begin() + comm.rank(), hosts[rank]);
-  std::string uuid, problem;
+OwnDevice own_device(Communicator& comm, const DeviceFinder& finder) {
+  const std::vector<std::string> hosts = gather_texts(finder.host_name(), comm);
+  const auto place =
+      std::count(hosts.begin(), hosts.begin() + comm.rank(), hosts[static_cast<std::size_t>(comm.rank())]);
+  OwnDevice own;
+  std::string uuid;
   run_together(comm, [&] {
     const int count = finder.count();
     if (count == 0) return;
+    own.index = static_cast<int>(place % count);
+    uuid = finder.uuid(own.index);
+  });
+  own.problem = problem_of_sharing(gather_texts(uuid, comm));
+  return own;
+}
+
+std::string assign_devices(Communicator& comm, const DeviceFinder& finder) {
+  const OwnDevice own = own_device(comm, finder);
+  if (!own.problem.empty()) return own.problem;
+  std::string problem;
+  run_together(comm, [&] {
     try {
-      finder.use(static_cast<int>(place % count));
+      finder.use(own.index);
       problem = finder.problem();
     } catch (const ResourceError& error) {  // another program has it for itself
       problem = error.what();
     }
-    if (problem.empty()) uuid = finder.uuid();
   });
-  const std::vector<std::string> problems = gather_names(problem, comm);
-  return problem_of_ranks(problems, gather_names(uuid, comm));
+  const std::vector<std::string> problems = gather_texts(problem, comm);
+  for (std::size_t r = 0; r < problems.size(); ++r)
+    if (!problems[r].empty()) return fmt::format("rank {}: {}", r, problems[r]);
+  return {};
 }
 
+namespace {
+
 template <class S>
-bool start_linking(Backend<S>& backend, Communicator& comm) {
+bool link_peers(Backend<S>& backend, Communicator& comm) {
+  std::string mine;
+  run_together(comm, [&] { mine = backend.peer_offer(comm.rank(), comm.size()); });
+  const std::vector<std::string> offers = gather_texts(mine, comm);
+  const bool all_offer = std::ranges::none_of(offers, &std::string::empty);
+  const auto works_for_all = [&](const auto& step) {
+    bool works = false;
+    run_together(comm, [&] { works = step(); });
+    return all_true(comm, works);
+  };
+  const bool are_linked = all_offer && works_for_all([&] { return backend.open_peers(offers); }) &&
+                          works_for_all([&] { return backend.hears_peers(); });
+  backend.settle_peers(are_linked);
+  return are_linked;
+}
+
+}  // namespace
+
+template <class S>
+bool start_linking(Backend<S>& backend, Communicator& comm, LinkKind kind) {
+  if (kind == LinkKind::any && link_peers(backend, comm)) return true;
   std::string id;
   run_together(comm, [&] {
     if (comm.is_root()) id = backend.link_id();
@@ -87,7 +123,7 @@ bool start_linking(Backend<S>& backend, Communicator& comm) {
   return true;
 }
 
-template bool start_linking(Backend<float>&, Communicator&);
-template bool start_linking(Backend<double>&, Communicator&);
+template bool start_linking(Backend<float>&, Communicator&, LinkKind);
+template bool start_linking(Backend<double>&, Communicator&, LinkKind);
 
 }  // namespace tessera

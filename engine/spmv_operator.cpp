@@ -294,6 +294,34 @@ std::optional<std::vector<ScoredVertex>> SpmvOperator<S>::local_best(const Buffe
 }
 
 template <class S>
+std::vector<double> SpmvOperator<S>::values_of(const Buffer<S>& local, std::span<const VertexId> rows) const {
+  std::vector<double> values(rows.size(), -std::numeric_limits<double>::infinity());  // of other ranks' rows
+  run_together(*comm_, [&] {
+    std::vector<std::pair<VertexId, std::size_t>> wanted;  // with the place in the list
+    std::vector<std::uint64_t> bits(ceil_div<std::uint64_t>(num_rows(), 64));
+    for (const VertexId row : rows) {
+      wanted.emplace_back(row, wanted.size());
+      bits[row / 64] |= std::uint64_t{1} << row % 64;
+    }
+    std::sort(wanted.begin(), wanted.end());
+    Buffer<S> mine(num_local_rows());
+    backend_->download(local.data(), mine.data(), local.size_bytes());
+    std::fill(mine.begin() + local.size(), mine.end(), S{0});
+    const auto own = local_rows();
+    const auto num_own = static_cast<std::int64_t>(own.size());
+#pragma omp parallel for
+    for (std::int64_t i = 0; i < num_own; ++i) {
+      const VertexId row = own[i];
+      if ((bits[row / 64] >> row % 64 & 1) == 0) continue;
+      const auto found = std::lower_bound(wanted.begin(), wanted.end(), std::pair{row, std::size_t{0}});
+      values[found->second] = static_cast<double>(mine[i]);
+    }
+  });
+  comm_->all_max(std::span<double>(values));
+  return values;
+}
+
+template <class S>
 VertexId SpmvOperator<S>::local_index(VertexId row) const {
   const auto rows = local_rows();
   const auto found = std::find(rows.begin(), rows.end(), row);

@@ -333,13 +333,22 @@ class Backend {
   virtual void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) = 0;  ///< y = x + factor * y
   virtual void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) = 0;
 
-  /// Links the devices of all ranks, so that values can go from one to the other. What link_id() gives on
-  /// rank 0 goes to join() on every rank; empty where devices cannot be linked. Other work of a rank may go
-  /// on between join() and await_links(), which every rank calls before values go.
+  // Links between the devices of all ranks, so that values can go from one to the other: engine/device_ranks
+  // brings what each of these gives to the others. First by each other's memory, where all reach that:
+  /// What the others need to find this rank's memory, opaque bytes; empty where it is not for others.
+  virtual std::string peer_offer(int, int) { return {}; }
+  /// Finds a way to what every rank offers, and leaves word there; whether there is one to each.
+  virtual bool open_peers(std::span<const std::string>) { return false; }
+  /// When every rank has opened: whether the word of each has come.
+  virtual bool hears_peers() { return false; }
+  /// Of all ranks at once: whether they are linked so from now on, or these ways are given up again.
+  virtual void settle_peers(bool) {}
+  // Else what link_id() gives on rank 0 goes to join() on every rank; empty where devices cannot be linked.
+  // Other work of a rank may go on between join() and await_links(), which every rank calls before values go.
   virtual std::string link_id() { return {}; }
   virtual void join(const std::string& id, int rank, int num_ranks);
   virtual void await_links() const {}
-  virtual bool is_linked() const { return false; }  ///< since join()
+  virtual bool is_linked() const { return false; }  ///< in one of these ways
   /// The process is about to end, and need not undo links before, which takes NCCL half a second.
   virtual void leave_links_to_exit() const {}
   /// Null where devices are not linked: then the caller moves values through the host.

@@ -14,20 +14,22 @@ namespace tessera {
 int num_devices() { return cuda::num_devices(); }
 void use_device(int index) { cuda::use_device(index); }
 std::string device_problem() { return cuda::device_problem(); }
-std::string device_uuid() { return cuda::device_uuid(); }
+std::string device_uuid(int index) { return cuda::device_uuid(index); }
 std::string device_name() { return cuda::device_name(); }
 #else
 int num_devices() { return 0; }
 void use_device(int) { throw InternalError("this build knows no devices"); }
 std::string device_problem() { throw InternalError("this build knows no devices"); }
-std::string device_uuid() { throw InternalError("this build knows no devices"); }
+std::string device_uuid(int) { throw InternalError("this build knows no devices"); }
 std::string device_name() { throw InternalError("this build knows no devices"); }
 #endif
 
-std::future<void> start_device() {
+std::future<void> start_device(int index) {
   try {
-    return std::async(std::launch::async, [] {
-      if (num_devices() > 0) (void)device_problem();
+    return std::async(std::launch::async, [index] {
+      if (index >= num_devices()) return;
+      use_device(index);
+      (void)device_problem();
     });
   } catch (const std::system_error&) {  // no thread is to be had: then it starts when it is asked for
     return {};

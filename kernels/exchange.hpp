@@ -10,6 +10,10 @@
 
 namespace tessera {
 
+/// What goes over a link between devices at once: single numbers to places far apart would each take as long
+/// (docs/performance.md).
+inline constexpr std::uint64_t kLinkBytes = 32;
+
 /// Every rank sends `count` values; what it has no input for is left over. Where they are gathered they
 /// travel in chunks, so that a product can begin with what is there: chunk c holds the positions
 /// [chunk_ends[c - 1], chunk_ends[c]) of every rank, rank after rank. Either they arrive where products read
@@ -27,11 +31,16 @@ struct ExchangePlan {
 
   std::uint64_t begin_of(std::size_t chunk) const { return chunk == 0 ? 0 : chunk_ends[chunk - 1]; }
   std::uint64_t num_received() const { return count * static_cast<std::uint64_t>(num_ranks); }
-  /// Where in x this rank's input i lies, on every rank; while positions and slots are there.
+  // Of this rank's input i, on every rank; while positions and slots are there:
+  std::uint64_t position(std::uint64_t i) const { return positions.empty() ? i : positions[i]; }
+  /// Among what all ranks send, rank after rank.
+  std::uint64_t place_sent(std::uint64_t i) const {
+    return static_cast<std::uint64_t>(rank) * count + position(i);
+  }
+  /// In x.
   std::uint64_t place_in_x(std::uint64_t i) const {
-    const std::uint64_t sent = positions.empty() ? i : positions[i],
-                        ranks = static_cast<std::uint64_t>(num_ranks);
-    if (!slots.empty()) return slots[static_cast<std::uint64_t>(rank) * count + sent];
+    if (!slots.empty()) return slots[place_sent(i)];
+    const std::uint64_t sent = position(i), ranks = static_cast<std::uint64_t>(num_ranks);
     std::size_t chunk = 0;
     while (sent >= chunk_ends[chunk]) ++chunk;
     const std::uint64_t begin = begin_of(chunk);
@@ -64,9 +73,9 @@ class Exchange {
   /// it has returned, the host must not wait for anything that comes after the exchange.
   virtual void finish() = 0;
   /// Of all exchanges so far that are over, from the first value gathered to the last in place; where devices
-  /// write to each other's x, of meeting alone.
+  /// write to each other's memory, from the meeting on.
   virtual double seconds() = 0;
-  /// How values travel: "peers" where devices write to each other's x, else "device".
+  /// How values travel: "peers" where devices write to each other's memory, else "device".
   virtual const char* kind() const { return "device"; }
 };
 

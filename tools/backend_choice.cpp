@@ -71,12 +71,18 @@ std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, st
 }
 
 std::future<void> start_gpu_beside(const std::string& asked, std::uint64_t file_bytes,
-                                   std::uint64_t num_vectors) {
+                                   std::uint64_t num_vectors, Communicator& comm,
+                                   const DeviceFinder& finder) {
   constexpr std::uint64_t kBytesOfEdge = 16;  // those of large files mostly have fewer
   const bool may_start =
       asked == "cuda" || (asked == "auto" && backend_names().size() > 2 &&
                           !ends_before_a_gpu_starts(file_bytes / kBytesOfEdge, num_vectors));
-  return may_start ? start_device() : std::future<void>();
+  if (!all_true(comm, may_start)) return {};
+  if (comm.size() == 1) return start_device();
+  const OwnDevice own = own_device(comm, finder);
+  if (!own.problem.empty()) return {};  // backend_for() says so
+  std::future<void> start = start_device(own.index);
+  return all_true(comm, start.valid()) ? std::move(start) : std::future<void>();
 }
 
 PerfTable load_tables(const std::string& backend, Communicator& comm) {

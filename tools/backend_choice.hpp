@@ -28,10 +28,12 @@ bool ends_before_a_gpu_starts(EdgeOffset num_edges, std::uint64_t num_vectors);
 std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
                               Communicator& comm, const DeviceFinder& finder = this_machine());
 
-/// Starts a GPU beside what the host does first, where one process asks for it by name or, as far as the size
-/// of its file tells, will take it; else nothing. The file need not be there (0 bytes).
+/// Starts each process's GPU beside what the host does first, where it is asked for by name or, as far as the
+/// size of the file tells, will be taken, and each can have one of its own; else nothing, on all ranks. The
+/// file need not be there (0 bytes). Collective.
 std::future<void> start_gpu_beside(const std::string& asked, std::uint64_t file_bytes,
-                                   std::uint64_t num_vectors);
+                                   std::uint64_t num_vectors, Communicator& comm,
+                                   const DeviceFinder& finder = this_machine());
 
 /// What plans are made with where `backend`, as backend_for() gives it, computes; the built-in table, with a
 /// warning, for one that is damaged. Collective.

@@ -114,11 +114,8 @@ HitsResult HitsCommand::solve(Graph& graph, HitsOptions& options, Session& sessi
 /// An interrupted run has no scores yet. In the block form without a link that counts, authorities stay what
 /// they start from, and hubs alone are 0.
 void HitsCommand::warn_of_zeros(const HitsResult& result) const {
-  const auto are_zero = [](const std::vector<double>& scores) {
-    return std::all_of(scores.begin(), scores.end(), [](double score) { return score == 0; });
-  };
-  if (result.report.interrupted || !are_zero(result.hub)) return;
-  if (!are_zero(result.authority))
+  if (result.report.interrupted || result.has_hubs) return;
+  if (result.has_authorities)
     log_warning("all hub scores are 0: no link has a weight above 0; use --unweighted");
   else
     log_warning("all scores are 0: no link has a weight above 0; use --unweighted");
@@ -142,9 +139,13 @@ void HitsCommand::say_if_slow(const HitsResult& result, Session& session) const 
 int HitsCommand::run(Session& session) {
   for_runs_ = update_ == HitsUpdate::alternating && normalize_ == ScoreNorm::sum;
   Graph graph = load(session);
-  const MemoryShape shape{
-      .num_matrices = 2, .is_block = update_ == HitsUpdate::block, .num_vectors = 2, .num_results = 2};
   HitsOptions options = hits_options(graph, session);
+  options.top = top_of_all(graph, session.comm());
+  const bool is_block = update_ == HitsUpdate::block;
+  const MemoryShape shape{.num_matrices = 2,
+                          .is_block = is_block,
+                          .num_vectors = 2,
+                          .num_results = options.top && !is_block ? 1u : 2u};  // where many scores are equal
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   prepare_to_solve(graph, shape, session);
   const HitsResult result =
@@ -158,7 +159,11 @@ int HitsCommand::run(Session& session) {
         "nearly so, and the result depends on the start; a smaller --tolerance, with more steps, parts those "
         "that only nearly do");
   warn_of_zeros(result);
-  const Ranking ranking{.query = {}, .columns = {{"authority", result.authority}, {"hub", result.hub}}};
+  const Ranking ranking = options.top
+                              ? Ranking{{},
+                                        {{"authority", result.best.scores}, {"hub", result.hubs_of_best}},
+                                        result.best.vertices}
+                              : Ranking{{}, {{"authority", result.authority}, {"hub", result.hub}}};
   return finish(session, result.report, std::numeric_limits<double>::quiet_NaN(), {&ranking, 1},
                 graph.labels);
 }

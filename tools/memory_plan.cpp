@@ -182,10 +182,14 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   if (shape.packs_on_device && plan.kernel == KernelKind::csr)
     memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work, ranks));
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
-  // GPUs that write to each other's x have two of each matrix; else there is what is sent, or arrives, too.
-  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x * (shape.is_block ? 1 : shape.num_matrices);
+  // GPUs that write to each other's memory have two x of each matrix, or two of what arrives beside x; else
+  // there are x, what is sent and what arrives.
+  const std::uint64_t num_exchanges = shape.is_block ? 1 : shape.num_matrices, values = value_bytes * vectors;
+  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x * num_exchanges;
   if (plan.kernel != KernelKind::tile_messages && num_ranks > 1)
-    memory.exchange_bytes += checked_mul(ceil_div(rows, num_ranks), value_bytes * vectors);
+    memory.exchange_bytes +=
+        num_exchanges *
+        (values < kLinkBytes ? checked_mul(rows, values) : checked_mul(ceil_div(rows, num_ranks), values));
   return memory;
 }
 

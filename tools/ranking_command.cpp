@@ -69,9 +69,9 @@ void RankingCommand::add_device_options() {
   options_.choice<ExchangeKind>(
       "exchange", exchange_,
       {{"auto", ExchangeKind::automatic}, {"nccl", ExchangeKind::nccl}, {"mpi", ExchangeKind::mpi}},
-      "how the GPUs of several processes exchange vectors: from GPU to GPU (nccl) or "
-      "through the host (mpi); auto takes nccl where it is built in; nccl is refused where the CPU computes "
-      "(in an options file: a warning)");
+      "how the GPUs of several processes exchange vectors: auto writes to each other's memory where all GPUs "
+      "reach that, else takes NCCL (nccl) where it is built in, else goes through the host (mpi); nccl is "
+      "refused where the CPU computes (in an options file: a warning)");
   options_.choice<PackPlace>(
       "pack", pack_,
       {{"auto", PackPlace::automatic}, {"host", PackPlace::host}, {"device", PackPlace::device}},
@@ -146,17 +146,18 @@ void RankingCommand::choose_backend(Communicator& comm) {
   if (pack_ == PackPlace::device) check_request_of_gpu("pack", asked, "auto");
 }
 
-bool RankingCommand::is_device_starting() const {
-  return device_start_.valid() &&
-         device_start_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+bool RankingCommand::is_device_starting(Communicator& comm) const {
+  if (!device_start_.valid()) return false;
+  if (comm.size() > 1) return true;  // what follows is collective
+  return device_start_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
 Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   bool graph_decides = backend_ == "auto" && !asks_for_gpu();
-  const bool is_alone = session.comm().size() == 1;
-  if (is_alone) device_start_ = start_gpu_beside(backend_, file_size_bytes(graph_.path), num_solved);
-  // That there is one is known before anything is read; whether it can serve, when it has started.
-  const bool checks_later = device_start_.valid() && backend_ == "cuda" && num_devices() > 0;
+  device_start_ = start_gpu_beside(backend_, file_size_bytes(graph_.path), num_solved, session.comm());
+  // That there are GPUs is known before anything is read; whether they can serve, when they have started.
+  const bool checks_later =
+      device_start_.valid() && backend_ == "cuda" && (session.comm().size() > 1 || num_devices() > 0);
   if (!graph_decides && !checks_later) choose_backend(session.comm());
   check_readable_inputs(more_inputs(), session.comm());
   if (!general_.dry_run) check_writable_outputs(outputs(), session.comm());
@@ -172,7 +173,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   };
   Graph graph = load_input(how, session);
   require_edges(graph, graph_);
-  if (is_device_starting()) degrees(graph, session.comm());  // meanwhile
+  if (is_device_starting(session.comm())) degrees(graph, session.comm());  // meanwhile
   if (checks_later) choose_backend(session.comm());
   if (graph_decides) backend_ = backend_for_graph(backend_, graph.num_edges, num_solved, session.comm());
   return graph;
@@ -218,7 +219,8 @@ void RankingCommand::start_linking_devices(Session& session) {
     auto backend = make_backend<decltype(zero)>(backend_);
     if (backend->memory_is_host()) return;
     free_device_bytes_ = backend->free_bytes();
-    if (!start_linking(*backend, session.comm()) && exchange_ == ExchangeKind::nccl)
+    const LinkKind kind = exchange_ == ExchangeKind::nccl ? LinkKind::nccl : LinkKind::any;
+    if (!start_linking(*backend, session.comm(), kind) && exchange_ == ExchangeKind::nccl)
       throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
     linked_ = std::move(backend);
   });

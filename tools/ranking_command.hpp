@@ -139,7 +139,8 @@ class RankingCommand : public Command {
   bool is_typed(const std::string& name) const;
   void start_linking_devices(Session& session);
   bool asks_for_gpu() const;
-  bool is_device_starting() const;
+  /// Maybe: the same on all ranks.
+  bool is_device_starting(Communicator& comm) const;
   /// What computes, and whether that can do what was asked of GPUs.
   void choose_backend(Communicator& comm);
   /// Sets packs_on_device_; the same on all ranks.

@@ -13,13 +13,11 @@
 #include "kernels/cuda/cuda_end_update.hpp"
 #include "kernels/cuda/cuda_largest.hpp"
 #include "kernels/cuda/cuda_linear_ops.hpp"
-#ifdef TESSERA_HAVE_NCCL
-#include "kernels/cuda/nccl_exchange.hpp"
-#endif
 #include "kernels/cuda/cuda_spmv.hpp"
 #include "kernels/cuda/cuda_step_runs.hpp"
 #include "kernels/cuda/cuda_tile_messages.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/cuda/device_links.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/device_stopwatch.hpp"
 #include "kernels/cuda/device_sums.hpp"
@@ -242,23 +240,18 @@ class CudaBackend : public Backend<S> {
                       Buffer<S>& out) override {
     cuda::select_vectors(block.data(), num_vectors, kept, block.size() / num_vectors, out.data());
   }
-#ifdef TESSERA_HAVE_NCCL
-  std::string link_id() override { return cuda::new_nccl_id(); }
-  void join(const std::string& id, int rank, int num_ranks) override {
-    group_ = std::make_shared<cuda::NcclGroup>(id, rank, num_ranks);
-  }
-  void await_links() const override {
-    if (group_ != nullptr) group_->await_ranks();
-  }
-  bool is_linked() const override { return group_ != nullptr; }
-  void leave_links_to_exit() const override {
-    if (group_ != nullptr) group_->leave_to_exit();
-  }
+  std::string peer_offer(int rank, int num_ranks) override { return links_.peer_offer(rank, num_ranks); }
+  bool open_peers(std::span<const std::string> offers) override { return links_.open_peers(offers); }
+  bool hears_peers() override { return links_.hears_peers(); }
+  void settle_peers(bool are_linked) override { links_.settle_peers(are_linked); }
+  std::string link_id() override { return cuda::DeviceLinks::id(); }
+  void join(const std::string& id, int rank, int num_ranks) override { links_.join(id, rank, num_ranks); }
+  void await_links() const override { links_.await(); }
+  bool is_linked() const override { return links_.exist(); }
+  void leave_links_to_exit() const override { links_.leave_to_exit(); }
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) override {
-    if (group_ == nullptr) return nullptr;
-    return std::make_shared<cuda::NcclExchange<S>>(group_, std::move(plan));
+    return links_.make_exchange<S>(std::move(plan));
   }
-#endif
   std::optional<std::vector<VectorEntry<S>>> largest(const Buffer<S>& vector, std::uint64_t count,
                                                      std::uint64_t most) override {
     return cuda::largest(vector.data(), vector.size(), count, most);
@@ -355,9 +348,7 @@ class CudaBackend : public Backend<S> {
                                      other_mailbox_ = std::make_unique<cuda::SumsMailbox>();
   cuda::SumsMailbox norm_mailbox_;
   Buffer<double> factor_;
-#ifdef TESSERA_HAVE_NCCL
-  std::shared_ptr<cuda::NcclGroup> group_;
-#endif
+  cuda::DeviceLinks links_;
 };
 
 }  // namespace

@@ -16,12 +16,15 @@ void use_device(int index) { TESSERA_CUDA_CALL(cudaSetDevice(index)); }
 
 namespace {
 
-cudaDeviceProp properties_of_device() {
-  int device = 0;
+cudaDeviceProp properties_of(int device) {
   cudaDeviceProp properties;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties, device));
   return properties;
+}
+cudaDeviceProp properties_of_device() {
+  int device = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  return properties_of(device);
 }
 
 bool has_memory_pools() {
@@ -50,9 +53,9 @@ std::string device_problem() {
 
 std::string device_name() { return properties_of_device().name; }
 
-std::string device_uuid() {
+std::string device_uuid(int index) {
   std::string text;
-  for (const char byte : properties_of_device().uuid.bytes) {
+  for (const char byte : properties_of(index).uuid.bytes) {
     constexpr char kDigits[] = "0123456789abcdef";
     text += kDigits[static_cast<unsigned char>(byte) / 16];
     text += kDigits[static_cast<unsigned char>(byte) % 16];

@@ -7,7 +7,7 @@ namespace tessera::cuda {
 int num_devices();
 void use_device(int index);
 std::string device_problem();
-std::string device_uuid();
+std::string device_uuid(int index);
 std::string device_name();
 
 }  // namespace tessera::cuda

@@ -1,8 +1,19 @@
 // What a product on a device needs of the exchange that fills its x.
 #pragma once
+#include "kernels/base/error.hpp"
 #include "kernels/exchange.hpp"
 
 namespace tessera::cuda {
+
+/// So many numbers, and what fills the last line of the cache: arrays side by side begin at lines.
+inline std::uint64_t whole_lines(std::uint64_t size) {
+  constexpr std::uint64_t kLineElements = 64;
+  return round_up(size, kLineElements);
+}
+/// What x of such an exchange is given.
+inline std::uint64_t x_elements(const ExchangePlan& plan, unsigned num_vectors) {
+  return whole_lines(checked_mul(plan.x_size, num_vectors));
+}
 
 template <class S>
 class DeviceExchange : public Exchange<S> {

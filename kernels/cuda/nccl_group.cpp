@@ -1,9 +1,6 @@
 #include "kernels/cuda/nccl_group.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <future>
@@ -15,7 +12,6 @@
 #include "kernels/base/seconds_since.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/device_stream.hpp"
-#include "kernels/cuda/peer_words.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -25,8 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kJoinSeconds = 60, kLeaveSeconds = 5;
 /// What an exchange may take of the time that the links' rate promises: they may serve others meanwhile.
 constexpr double kTimesTheRate = 4;
-/// What a rank sends when all meet.
-constexpr std::size_t kMeetingBytes = 16;
 
 }  // namespace
 
@@ -74,7 +68,6 @@ NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : rank_(ran
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
   joining_ = std::make_shared<Joining>(unique, rank, num_ranks);
-  meeting_place_ = allocate_device(kMeetingBytes * static_cast<std::size_t>(num_ranks + 1));
   begin_linking();
   // Calls that return at once (blocking = 0) would start a thread for every exchange. So what may wait for
   // another rank on the host, joining and the first exchange, has a thread of its own that can be left
@@ -120,7 +113,6 @@ void NcclGroup::measure_links() {
 
 NcclGroup::~NcclGroup() {
   if (joined_.valid()) end_joining();
-  end_sharing();
   if (ends_with_process_ && std::uncaught_exceptions() == 0) return;
   abort(std::uncaught_exceptions() > 0 ? kAbortSeconds : kLeaveSeconds);
 }
@@ -160,92 +152,6 @@ void NcclGroup::check(ncclResult_t result, const char* call) {
 void NcclGroup::all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream) {
   require(comm_ != nullptr, "the GPUs are not linked yet, or have been given up");
   check(ncclAllGather(mine, all, bytes_each, ncclUint8, comm_, stream), "ncclAllGather");
-}
-
-void NcclGroup::meet(cudaStream_t stream) {
-  char* const all = static_cast<char*>(meeting_place_.get());
-  all_gather(all + kMeetingBytes * static_cast<std::size_t>(num_ranks_), all, kMeetingBytes, stream);
-}
-
-template <class Send>
-void NcclGroup::send_and_wait(const Send& send) {
-  DeviceEvent begun(cudaEventDisableTiming), done(cudaEventDisableTiming);
-  begun.record(nullptr);
-  send();
-  done.record(nullptr);
-  wait(begun.get(), done.get(), 0);
-}
-
-void NcclGroup::meet_and_wait() {
-  send_and_wait([&] { meet(nullptr); });
-}
-
-template <class T>
-std::vector<T> NcclGroup::gathered(const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(num_ranks_));
-  const Buffer<T> sent = on_device(std::span<const T>(&mine, 1));
-  Buffer<T> arrived = device_buffer<T>(all.size());
-  send_and_wait([&] { all_gather(sent.data(), arrived.data(), sizeof(T), nullptr); });
-  TESSERA_CUDA_CALL(cudaMemcpy(all.data(), arrived.data(), arrived.size_bytes(), cudaMemcpyDeviceToHost));
-  return all;
-}
-
-std::shared_ptr<PeerMemory> NcclGroup::share_memory(std::uint64_t num_bytes) {
-  if (!can_share_ || num_bytes == 0) return nullptr;
-  if (num_ranks_ > kMostSharingRanks) return nullptr;
-  auto memory = std::make_shared<PeerMemory>(num_bytes);
-  shared_.push_back({memory->own(), memory});
-  if (open_to_all(*memory)) return memory;
-  can_share_ = false;
-  memory = nullptr;
-  meet_and_wait();  // nobody has a way to it any more
-  shared_.pop_back();
-  return nullptr;
-}
-
-bool NcclGroup::open_to_all(PeerMemory& memory) {
-  Sharing mine;
-  if (wants_peers(std::getenv("NCCL_P2P_DISABLE"), std::getenv("NCCL_P2P_LEVEL")))
-    mine.offer = memory.offer();
-  while (shared_[mine.first_in_use].user.expired()) ++mine.first_in_use;  // `memory` itself is in use
-  std::vector<MemoryOffer> offers;
-  std::uint64_t first_in_use = mine.first_in_use;  // by any rank
-  for (const Sharing& its : gathered(mine)) {
-    offers.push_back(its.offer);
-    first_in_use = std::min(first_in_use, its.first_in_use);
-  }
-  for (std::uint64_t i = 0; i < first_in_use; ++i) shared_[i].own = nullptr;
-  const bool opened = memory.open(offers, rank_);
-  TESSERA_CUDA_CALL(cudaMemset(memory.own().get(), 0, kMostSharingRanks * sizeof(std::uint64_t)));
-  return all_agree(opened) && all_agree(words_arrive(memory, offers));
-}
-
-bool NcclGroup::words_arrive(PeerMemory& memory, std::span<const MemoryOffer> offers) {
-  const auto word_of = [&](std::size_t rank) { return offers[rank].process + rank; };
-  put_word(memory.others(), static_cast<unsigned>(rank_), word_of(static_cast<std::size_t>(rank_)));
-  meet_and_wait();
-  std::array<std::uint64_t, kMostSharingRanks> arrived{};
-  TESSERA_CUDA_CALL(cudaMemcpy(arrived.data(), memory.own().get(), sizeof arrived, cudaMemcpyDeviceToHost));
-  bool all = true;
-  for (std::size_t rank = 0; rank < offers.size(); ++rank)
-    all = all && (static_cast<int>(rank) == rank_ || arrived[rank] == word_of(rank));
-  return all;
-}
-
-bool NcclGroup::all_agree(bool mine) {
-  const std::vector<int> all = gathered(int{mine});  // int: Buffers of bool are none
-  return std::ranges::all_of(all, [](int one) { return one != 0; });
-}
-
-void NcclGroup::end_sharing() {
-  if (shared_.empty()) return;
-  try {
-    if (comm_ != nullptr && !ends_with_process_ && std::uncaught_exceptions() == 0) return meet_and_wait();
-  } catch (const std::exception&) {
-    // as where ranks do not meet
-  }
-  // Others may have a way to it still: it is left to the end of the process.
-  (void)new std::vector<Shared>(std::move(shared_));
 }
 
 bool NcclGroup::has_passed(cudaEvent_t event) {

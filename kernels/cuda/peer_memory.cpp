@@ -58,7 +58,7 @@ MemoryOffer PeerMemory::offer() const {
 bool PeerMemory::open(std::span<const MemoryOffer> offers, int rank) {
   const MemoryOffer& mine = offers[static_cast<std::size_t>(rank)];
   const auto is_here = [&](const MemoryOffer& offer) {
-    return offer.system.front() != '\0' && offer.system == mine.system;
+    return offer.is_made() && offer.system == mine.system;
   };
   if (!std::ranges::all_of(offers, is_here)) return false;
   for (const MemoryOffer& offer : offers)

@@ -20,6 +20,8 @@ struct MemoryOffer {
   int device = 0;
   void* address = nullptr;         ///< within that process
   cudaIpcMemHandle_t handle = {};  ///< for all others
+
+  bool is_made() const { return system.front() != '\0'; }
 };
 
 /// Whether ranks write to each other's memory, by NCCL's environment variables NCCL_P2P_DISABLE and

@@ -100,7 +100,10 @@ template <class S = double>
 HitsResult run_hits(const Graph& graph, const HitsOptions& options, const Setup& setup = {},
                     HitsUpdate update = HitsUpdate::alternating) {
   return run_on_ranks<HitsResult>(
-      graph, setup, [](const HitsResult& r) { return std::pair(r.authority, r.hub); },
+      graph, setup,
+      [](const HitsResult& r) {
+        return std::tuple(r.authority, r.hub, r.best.vertices, r.best.scores, r.hubs_of_best);
+      },
       [&](const Graph& block, Communicator& comm) {
         const auto backend = make_backend<S>("cpu");
         const OperatorOptions how{.kernel = setup.kernel, .order = setup.order};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/base/error.hpp"
+#include "tests/support/linked_backend.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace tessera {
@@ -26,16 +27,26 @@ std::string problem_of(const Machines& machines, int num_ranks, std::vector<int>
   used.assign(static_cast<std::size_t>(num_ranks), -1);
   run_ranks(num_ranks, [&](Communicator& comm) {
     const int rank = comm.rank(), machine = rank / machines.ranks_a_machine;
-    int device = 0;
-    const DeviceFinder finder{[&] { return machines.one_visible ? 1 : machines.devices; },
-                              [&](int index) {
-                                device = machines.one_visible ? rank % machines.ranks_a_machine : index;
-                                if (index == machines.taken) throw ResourceError("busy");
-                              },
-                              [&] { return device == machines.broken ? "no code for it" : ""; },
-                              [&] { return "gpu" + std::to_string(machine) + "-" + std::to_string(device); },
-                              [&] { return "host" + std::to_string(machine); }};
+    int device = -1;
+    const auto number = [&](int index) {
+      return machines.one_visible ? rank % machines.ranks_a_machine : index;
+    };
+    const DeviceFinder finder{
+        [&] { return machines.one_visible ? 1 : machines.devices; },
+        [&](int index) {
+          device = number(index);
+          if (index == machines.taken) throw ResourceError("busy");
+        },
+        [&] { return device == machines.broken ? "no code for it" : ""; },
+        [&](int index) { return "gpu" + std::to_string(machine) + "-" + std::to_string(number(index)); },
+        [&] { return "host" + std::to_string(machine); }};
+    const OwnDevice own = own_device(comm, finder);
+    EXPECT_EQ(device, -1) << "none has started";
     const std::string mine = assign_devices(comm, finder);
+    if (own.problem.empty())
+      EXPECT_EQ(device, number(own.index));
+    else
+      EXPECT_EQ(mine, own.problem);
     used[static_cast<std::size_t>(rank)] = device;
     if (comm.is_root()) problem = mine;
   });
@@ -69,6 +80,60 @@ TEST(DeviceRanks, ADeviceThatCannotServeIsNamedWithItsReason) {
   std::vector<int> used;
   EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .broken = 1}, 4, used), "rank 1: no code for it");
   EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .taken = 1}, 2, used), "rank 1: busy");
+}
+
+/// A backend that links as it is told to, and notes what it is asked.
+class NotingBackend : public test::LinkedBackend<float> {
+ public:
+  struct Answers {
+    int without_offer = -1, without_way = -1, unheard = -1;  ///< ranks
+  };
+  NotingBackend(Communicator& comm, const Answers& answers)
+      : LinkedBackend(comm, {}), rank_(comm.rank()), answers_(answers) {}
+
+  std::string peer_offer(int rank, int num_ranks) override {
+    notes += "offer " + std::to_string(rank) + " of " + std::to_string(num_ranks) + "; ";
+    return rank_ == answers_.without_offer ? std::string() : std::string(1, '\0') + std::to_string(rank);
+  }
+  bool open_peers(std::span<const std::string> offers) override {
+    notes += "open";
+    for (const std::string& offer : offers) notes += " " + offer.substr(1);
+    notes += "; ";
+    return rank_ != answers_.without_way;
+  }
+  bool hears_peers() override {
+    notes += "hear; ";
+    return rank_ != answers_.unheard;
+  }
+  void settle_peers(bool are_linked) override { notes += are_linked ? "linked" : "not linked"; }
+
+  std::string notes;
+
+ private:
+  int rank_;
+  Answers answers_;
+};
+
+/// The notes of rank 1 of 3, and whether ranks have joined in another way.
+std::string notes_of(const NotingBackend::Answers& answers, LinkKind kind = LinkKind::any) {
+  std::string notes;
+  run_ranks(3, [&](Communicator& comm) {
+    NotingBackend backend(comm, answers);
+    EXPECT_TRUE(start_linking<float>(backend, comm, kind));
+    if (comm.rank() == 1) notes = backend.notes + (backend.joined().empty() ? "" : ", joined");
+  });
+  return notes;
+}
+
+TEST(DeviceRanks, LinkByEachOthersMemoryWhereAllReachIt) {
+  EXPECT_EQ(notes_of({}), "offer 1 of 3; open 0 1 2; hear; linked");
+}
+
+TEST(DeviceRanks, LinkOtherwiseWhereARankDoesNotReachThatOfAnother) {
+  EXPECT_EQ(notes_of({.without_offer = 2}), "offer 1 of 3; not linked, joined");
+  EXPECT_EQ(notes_of({.without_way = 0}), "offer 1 of 3; open 0 1 2; not linked, joined");
+  EXPECT_EQ(notes_of({.unheard = 2}), "offer 1 of 3; open 0 1 2; hear; not linked, joined");
+  EXPECT_EQ(notes_of({}, LinkKind::nccl), ", joined");
 }
 
 }  // namespace

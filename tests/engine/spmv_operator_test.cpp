@@ -331,30 +331,6 @@ TEST(SpmvOperator, ThePlanAndTheStatsAreTheSameOnEveryRank) {
   }
 }
 
-TEST(SpmvOperator, OrdersComeBack) {
-  const Graph whole = skewed_graph(97, 400, false, 10);
-  for (const int ranks : {1, 2, 5})
-    run_ranks(ranks, [&](Communicator& comm) {
-      const auto backend = make_backend<double>("cpu");
-      const auto op = SpmvOperator<double>::in_edges(block_of(whole, comm), {}, *backend, comm);
-      const std::vector<double> values = random_vector(97, 1);
-      EXPECT_EQ(op.to_original(op.to_local(values)), values);
-      std::uint64_t mine = 0;
-      for (VertexId v = 0; v < 97; ++v) {
-        const VertexId at = op.local_index(v);
-        if (at == kNoVertex) continue;
-        ASSERT_LT(at, op.num_local_rows());
-        ++mine;
-        EXPECT_EQ(op.local_rows()[at], v);
-      }
-      EXPECT_EQ(mine, op.num_local_rows());
-      EXPECT_EQ(op.local_index(97), kNoVertex);
-      EXPECT_EQ(op.local_index(kNoVertex), kNoVertex);
-      EXPECT_THROW(op.to_local(random_vector(96, 1)), InternalError);
-      EXPECT_EQ(all_sum(comm, mine), 97u);
-    });
-}
-
 TEST(SpmvOperator, StatsAddUpOverRanks) {
   const Graph whole = skewed_graph(5000, 60000, false, 11);
   std::uint64_t pieces = 0;

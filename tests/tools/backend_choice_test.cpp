@@ -16,11 +16,11 @@ std::string choice(const std::string& asked, int num_ranks, const std::vector<in
   test::run_ranks(num_ranks, [&](Communicator& comm) {
     const int machine = comm.rank() / ranks_a_machine;
     int used = 0;
-    const DeviceFinder finder{[&] { return devices[static_cast<std::size_t>(machine)]; },
-                              [&](int index) { used = index; },
-                              [&] { return used == broken ? "broken" : ""; },
-                              [&] { return std::to_string(machine) + "-" + std::to_string(used); },
-                              [&] { return "host" + std::to_string(machine); }};
+    const DeviceFinder finder{
+        [&] { return devices[static_cast<std::size_t>(machine)]; }, [&](int index) { used = index; },
+        [&] { return used == broken ? "broken" : ""; },
+        [&](int index) { return std::to_string(machine) + "-" + std::to_string(index); },
+        [&] { return "host" + std::to_string(machine); }};
     answers[static_cast<std::size_t>(comm.rank())] = backend_for(asked, comm, finder);
   });
   for (const std::string& answer : answers)
@@ -46,7 +46,7 @@ TEST(BackendChoice, OneProcessGoesToTheCpuWhereItsGpuCannotServe) {
 TEST(BackendChoice, NoGpuIsAskedForAGraphThatTheCpuRanksSooner) {
   int asked_devices = 0;
   const DeviceFinder finder{[&] { return ++asked_devices, 1; }, [](int) {}, [] { return std::string(); },
-                            [] { return std::string("0"); }, [] { return std::string("host"); }};
+                            [](int) { return std::string("0"); }, [] { return std::string("host"); }};
   const auto comm = make_single_rank();
   const auto choose = [&](const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors) {
     return backend_for_graph(asked, num_edges, num_vectors, *comm, finder);
@@ -65,7 +65,8 @@ TEST(BackendChoice, NoGpuIsAskedForAGraphThatTheCpuRanksSooner) {
 TEST(BackendChoice, AGpuStartsBesideReadingWhereItIsLikelyToBeTaken) {
   const bool has_cuda = backend_names().size() > 2;
   const auto starts = [](const std::string& asked, std::uint64_t file_bytes, std::uint64_t num_vectors) {
-    const std::future<void> start = start_gpu_beside(asked, file_bytes, num_vectors);
+    const auto comm = make_single_rank();
+    const std::future<void> start = start_gpu_beside(asked, file_bytes, num_vectors, *comm);
     if (start.valid()) start.wait();  // whether there is one or not
     return start.valid();
   };
@@ -77,6 +78,25 @@ TEST(BackendChoice, AGpuStartsBesideReadingWhereItIsLikelyToBeTaken) {
   if (has_cuda) {
     EXPECT_TRUE(starts("cuda", 0, 1));
   }
+}
+
+TEST(BackendChoice, GpusOfSeveralProcessesStartBesideReadingWhereEachHasItsOwn) {
+  const auto start_with = [](int num_devices, std::uint64_t bytes_of_last) {
+    std::vector<int> started(3, -1);
+    test::run_ranks(3, [&](Communicator& comm) {
+      const DeviceFinder finder{[&] { return num_devices; }, [](int) { FAIL() << "it is not started here"; },
+                                [] { return std::string(); }, [](int index) { return std::to_string(index); },
+                                [] { return std::string("host"); }};
+      const std::uint64_t bytes = comm.rank() == 2 ? bytes_of_last : 1 << 26;
+      started[static_cast<std::size_t>(comm.rank())] =
+          start_gpu_beside("auto", bytes, 1, comm, finder).valid() ? 1 : 0;
+    });
+    return started;
+  };
+  const int has_cuda = backend_names().size() > 2 ? 1 : 0;
+  EXPECT_EQ(start_with(3, 1 << 26), std::vector<int>(3, has_cuda));
+  EXPECT_EQ(start_with(2, 1 << 26), std::vector<int>(3, 0)) << "two would share one";
+  EXPECT_EQ(start_with(3, 0), std::vector<int>(3, 0)) << "a rank that finds no file decides for all";
 }
 
 TEST(BackendChoice, WhatIsAskedForIsTakenOrRefusedWithTheRanksThatWouldShare) {

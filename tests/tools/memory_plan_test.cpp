@@ -116,10 +116,13 @@ TEST(DeviceMemoryPlan, ABatchLiesInMemoryWhereItsVectorsGoTogether) {
   EXPECT_EQ(on_host(25, &csr) - on_host(1, &csr), 31 * kVectorBytes);  // 25 are padded to 32
   EXPECT_EQ(on_host(3, nullptr) - on_host(1, nullptr), 2 * kVectorBytes);
   EXPECT_EQ(on_host(25, nullptr), on_host(8, nullptr));  // no more go together on a CPU
-  // What has arrived lies beside x and what is sent.
-  EXPECT_EQ(plan_of({.batch = 25}, KernelKind::csr, 4).exchange_bytes -
-                plan_of({}, KernelKind::csr, 4).exchange_bytes,
-            31 * sizeof(float) * (2 * 1'000'000u + 250'000u));
+  // What has arrived lies beside x and what is sent, of single numbers twice beside x.
+  constexpr std::uint64_t kLists = 2 * sizeof(VertexId) * 1'000'000;
+  EXPECT_EQ(plan_of({.batch = 25}, KernelKind::csr, 4).exchange_bytes,
+            32 * sizeof(float) * (2 * 1'000'000u + 250'000u) + kLists);
+  EXPECT_EQ(plan_of({}, KernelKind::csr, 4).exchange_bytes, 3 * sizeof(float) * 1'000'000u + kLists);
+  EXPECT_EQ(plan_of({.num_matrices = 2}, KernelKind::csr, 4).exchange_bytes,
+            2 * plan_of({}, KernelKind::csr, 4).exchange_bytes);
 }
 
 TEST(DeviceMemoryPlan, AcceleratedStepsKeepWhereTheyBegan) {

@@ -75,6 +75,14 @@ class MpiTest(ProgramTest):
         for ranks in (1, 2, 7):
             self.assertEqual(self.mpirun(ranks, 0, *run, "--top", "3").rows(), rows[:3], ranks)
 
+    def test_the_best_of_hits_are_the_first_of_all_on_any_number_of_processes(self):
+        self.write_links()
+        for how in ([], ["--update", "block", "--normalize", "max"]):
+            run = ["hits", "g", "--precision", "f32", "--iterations", "7", "--quiet", "--threads", "1", *how]
+            rows = self.expect(0, *run).rows()
+            for ranks in (1, 2, 7):
+                self.assertEqual(self.mpirun(ranks, 0, *run, "--top", "3").rows(), rows[:3], (how, ranks))
+
     def test_weighted_graphs_agree_too(self):
         self.write("w", "".join(f"{i % 37} {i * 7 % 41} {1 + i % 5 / 8}\n" for i in range(400)))
         for kernel in ("csr", "tile-composite", "tile-messages"):

@@ -187,6 +187,19 @@ class RankingTest(ProgramTest):
                 self.assertEqual(self.expect(0, *run, "--top", str(few)).rows(), rows[:few], (how, few))
                 self.assertEqual(json.loads(self.read("report.json"))["score_sum"], total)
 
+    def test_the_best_of_hits_are_the_first_of_all(self):
+        self.write("links", "".join(f"{v} {v * v % 97}\n" for v in range(400)))
+        for how in ([], ["--update", "block"], ["--normalize", "max"], ["--normalize", "l2", "--precision", "f32"]):
+            run = ["hits", "links", "--iterations", "12", *how]
+            rows = self.expect(0, *run).rows()
+            for few in (1, 3, 6):  # up to a 64th of the nodes no other scores are kept
+                self.assertEqual(self.expect(0, *run, "--top", str(few)).rows(), rows[:few], (how, few))
+        self.write("zeros", "".join(f"{v} {v + 1} 0\n" for v in range(80)))
+        for how in ([], ["--update", "block"]):
+            for few in ([], ["--top", "1"]):
+                result = self.expect(0, "hits", "zeros", "--weighted", "--iterations", "2", *how, *few)
+                self.assertIn("warning: all scores are 0: no link has a weight above 0", result.err, (how, few))
+
     def test_rwr_walks_both_ways(self):
         neighbours = {v: sorted({w for u, w in EDGES if u == v} | {u for u, w in EDGES if w == v}) for v in NODES}
         score = {v: float(v == "d") for v in NODES}

@@ -96,10 +96,10 @@ class AlternatingHits {
   void finish(HitsResult& result) {
     if (is_running_) runs_->settle();
     authority_.op->wait_for_inputs();
-    if (options_.top)
+    if (options_.top && options_.normalize != ScoreNorm::max)  // where scores that differ may become equal
       keep_best(*options_.top, result);
     else
-      keep_scores(pair(), {}, result);
+      keep_scores(pair(), options_.top, result);
     result.convergence_rate = convergence_rate(result.report.residual_history, 1);
     if (!result.report.interrupted) result.unique = is_unique(result);
   }
@@ -116,14 +116,8 @@ class AlternatingHits {
   void keep_best(std::uint64_t count, HitsResult& result) const {
     result.best = authority_.op->best(authority_.score, count);
     result.hubs_of_best = hub_.op->values_of(hub_.score, result.best.vertices);
-    const double largest_authority = largest_of(authority_), largest_hub = largest_of(hub_);
-    result.has_authorities = largest_authority > 0;
-    result.has_hubs = largest_hub > 0;
-    if (options_.normalize != ScoreNorm::max) return;
-    if (result.has_authorities)
-      for (double& score : result.best.scores) score /= largest_authority;
-    if (result.has_hubs)
-      for (double& score : result.hubs_of_best) score /= largest_hub;
+    result.has_authorities = largest_of(authority_) > 0;
+    result.has_hubs = largest_of(hub_) > 0;
   }
   static double largest_of(const HitsSide<S>& side) { return side.op->best(side.score, 1).scores.front(); }
 

@@ -22,8 +22,8 @@ struct HitsOptions {
   /// whatever other ones have: give all vertices a part (with_even_part). The block form begins with
   /// authorities of 1/n each, or, where these are given, with those that come of them.
   std::vector<double> start_hubs;
-  /// So many of the best authorities alone, with their hub scores: of the alternating form this saves two
-  /// vectors of all scores, and the time to fill them.
+  /// So many of the best authorities alone, with their hub scores: of the alternating form, but for
+  /// ScoreNorm::max, this saves two vectors of all scores, and the time to fill them.
   std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer;
 };

@@ -156,7 +156,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   bool graph_decides = backend_ == "auto" && !asks_for_gpu();
   device_start_ = start_gpu_beside(backend_, file_size_bytes(graph_.path), num_solved, session.comm());
   // That there are GPUs is known before anything is read; whether they can serve, when they have started.
-  const bool checks_later =
+  bool checks_later =
       device_start_.valid() && backend_ == "cuda" && (session.comm().size() > 1 || num_devices() > 0);
   if (!graph_decides && !checks_later) choose_backend(session.comm());
   check_readable_inputs(more_inputs(), session.comm());
@@ -164,6 +164,7 @@ Graph RankingCommand::load(Session& session, std::uint64_t num_solved) {
   GraphOptions how = graph_;
   how.may_use_device = [&](std::uint64_t num_edges) {
     if (num_edges < kEdgesWorthDevicePacking || pack_ == PackPlace::host) return false;
+    if (std::exchange(checks_later, false)) choose_backend(session.comm());  // each process its own GPU
     if (graph_decides) {  // both directions are as many edges or more
       if (ends_before_a_gpu_starts(num_edges, num_solved)) return false;
       backend_ = backend_for(backend_, session.comm());

@@ -30,7 +30,7 @@ class DeviceLinks {
   }
   template <class S>
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) const {
-    if (peers_ != nullptr) return std::make_shared<PeerExchange<S>>(peers_, std::move(plan));
+    if (are_peers()) return std::make_shared<PeerExchange<S>>(peers_, std::move(plan));
 #ifdef TESSERA_HAVE_NCCL
     if (group_ != nullptr) return std::make_shared<NcclExchange<S>>(group_, std::move(plan));
 #endif
@@ -45,7 +45,7 @@ class DeviceLinks {
   void await() const {
     if (group_ != nullptr) group_->await_ranks();
   }
-  bool exist() const { return peers_ != nullptr || group_ != nullptr; }
+  bool exist() const { return are_peers() || group_ != nullptr; }
   void leave_to_exit() const {
     if (peers_ != nullptr) peers_->leave_to_exit();
     if (group_ != nullptr) group_->leave_to_exit();
@@ -54,13 +54,15 @@ class DeviceLinks {
   static std::string id() { return {}; }
   static void join(const std::string&, int, int) { throw InternalError("this build has no NCCL"); }
   static void await() {}
-  bool exist() const { return peers_ != nullptr; }
+  bool exist() const { return are_peers(); }
   void leave_to_exit() const {
     if (peers_ != nullptr) peers_->leave_to_exit();
   }
 #endif
 
  private:
+  bool are_peers() const { return peers_ != nullptr && peers_->is_linked(); }
+
   std::shared_ptr<PeerGroup> peers_;
 #ifdef TESSERA_HAVE_NCCL
   std::shared_ptr<NcclGroup> group_;

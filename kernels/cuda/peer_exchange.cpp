@@ -50,20 +50,29 @@ S* PeerExchange<S>::next_target(void* memory) const {
 }
 
 template <class S>
+void PeerExchange<S>::make_x(std::uint64_t size) {
+  bool has_room = true;
+  if (x_.size() < size) {
+    x_ = {};
+    try {
+      x_ = device_buffer<S>(size);
+    } catch (const NoRoomError&) {
+      has_room = false;
+    }
+  }
+  group_->require_room(has_room, size * sizeof(S));
+  TESSERA_CUDA_CALL(cudaMemsetAsync(x_.data(), 0, x_.size_bytes()));
+}
+
+template <class S>
 void PeerExchange<S>::make_room(unsigned num_vectors) {
   if (num_vectors == num_vectors_) return;
   num_vectors_ = 0;  // until there is room
+  if (!fill_links(num_vectors)) make_x(x_elements(plan_, num_vectors));
   const std::uint64_t num_bytes = checked_mul(2 * target_size(num_vectors), sizeof(S));
   if (shared_ == nullptr || shared_->num_bytes() < num_bytes) {
     shared_ = nullptr;
     shared_ = group_->share_memory(num_bytes);
-  }
-  if (!fill_links(num_vectors)) {
-    if (const std::uint64_t size = x_elements(plan_, num_vectors); x_.size() < size) {
-      x_ = {};
-      x_ = device_buffer<S>(size);
-    }
-    TESSERA_CUDA_CALL(cudaMemsetAsync(x_.data(), 0, x_.size_bytes()));
   }
   TESSERA_CUDA_CALL(cudaMemsetAsync(shared_->own().get(), 0, shared_->num_bytes()));
   group_->meet_and_wait();  // before others write there

@@ -34,6 +34,8 @@ class PeerExchange : public DeviceExchange<S> {
   /// Numbers that are written for each rank in a step.
   std::uint64_t target_size(unsigned num_vectors) const;
   void make_room(unsigned num_vectors);
+  /// x_ has so many elements or more, all 0.
+  void make_x(std::uint64_t size);
   /// Where the exchange that starts next has its inputs, in memory that begins there.
   S* next_target(void* memory) const;
 

@@ -83,8 +83,9 @@ bool PeerGroup::open(std::span<const std::string> offers) {
 bool PeerGroup::hears_all() { return read_notices<std::uint64_t>(0) == processes_; }
 
 void PeerGroup::meet() {
-  require(is_linked_, "the GPUs are linked");
-  cuda::meet(boards_, ++num_meetings_, given_up_.get(), nullptr);
+  require(is_linked_, "the GPUs are linked, and no rank has been given up");
+  constexpr double kMostSeconds = 2 * kAnswerSeconds;  // wherever the host is then; it is told before
+  cuda::meet(boards_, ++num_meetings_, kMostSeconds, given_up_.get(), nullptr);
 }
 
 void PeerGroup::meet_and_wait() {
@@ -136,20 +137,24 @@ std::vector<MemoryOffer> PeerGroup::exchange_offers(const MemoryOffer& mine) {
   return offers;
 }
 
+void PeerGroup::require_room(bool has_room, std::uint64_t num_bytes) {
+  const std::vector<int> have_room = gathered(int{has_room});  // int: Buffers of bool are none
+  const auto without = std::ranges::find(have_room, 0);
+  if (without != have_room.end())
+    throw NoRoomError("the GPU of rank " + std::to_string(without - have_room.begin()) + " has no room for " +
+                      std::to_string(num_bytes) +
+                      " bytes of inputs; use --precision f32, more GPUs or --backend cpu");
+}
+
 std::shared_ptr<PeerMemory> PeerGroup::share_memory(std::uint64_t num_bytes) {
   const std::shared_ptr<PeerMemory> memory = allocate(num_bytes);
-  const std::vector<MemoryOffer> offers =
-      exchange_offers(memory == nullptr ? MemoryOffer{} : memory->offer());
-  const auto refuser = std::ranges::find_if(offers, [](const MemoryOffer& one) { return !one.is_made(); });
-  if (refuser != offers.end())
-    throw NoRoomError("the GPU of rank " + std::to_string(refuser - offers.begin()) + " has no room for " +
-                      std::to_string(num_bytes) +
-                      " bytes that all ranks write; use --precision f32, more GPUs or --backend cpu");
+  require_room(memory != nullptr, num_bytes);
+  const std::vector<MemoryOffer> offers = exchange_offers(memory->offer());
   shared_.push_back({memory->own(), memory});
   const std::vector<int> opened = gathered(int{memory->open(offers, static_cast<int>(boards_.rank))});
   TESSERA_CUDA_CALL(cudaGetLastError());
   if (std::ranges::find(opened, 0) == opened.end()) return memory;
-  throw ResourceError("the GPUs have no way to memory of each other's; use --exchange nccl or mpi");
+  throw ResourceError("the GPUs have no way to more memory of each other's; use --exchange mpi");
 }
 
 bool PeerGroup::has_passed(cudaEvent_t event) {
@@ -164,13 +169,20 @@ void PeerGroup::wait(cudaEvent_t begun, cudaEvent_t done) {
   while (!has_passed(begun)) {
     // This rank's own work before the exchange, as long as it takes.
   }
-  for (const auto start = std::chrono::steady_clock::now(); !has_passed(done);)
-    if (seconds_since(start) > kAnswerSeconds)
-      fail("the exchange between GPUs has not ended in " + std::to_string(static_cast<int>(kAnswerSeconds)) +
-           " seconds: another rank is gone or has stopped");
+  const auto start = std::chrono::steady_clock::now();
+  while (!has_passed(done) && seconds_since(start) <= kAnswerSeconds) {
+  }
+  if (!has_passed(done) || has_given_up())
+    fail("the exchange between GPUs has not ended in " + std::to_string(static_cast<int>(kAnswerSeconds)) +
+         " seconds: another rank is gone or has stopped");
 }
 
-void PeerGroup::give_up() { *static_cast<volatile unsigned*>(given_up_.get()) = 1; }
+bool PeerGroup::has_given_up() const { return *static_cast<const volatile unsigned*>(given_up_.get()) != 0; }
+
+void PeerGroup::give_up() {
+  *static_cast<volatile unsigned*>(given_up_.get()) = 1;
+  is_linked_ = false;
+}
 
 void PeerGroup::fail(const std::string& message) {
   give_up();  // freeing memory would wait for a meeting that still waits

@@ -30,8 +30,9 @@ class PeerGroup {
   /// When all ranks have opened: whether the word of every one has come. Drivers report ways that do not
   /// work.
   bool hears_all();
-  /// From now on all below may be called, which is collective.
+  /// From now on, until a rank is lost, all below may be called, which is collective.
   void link() { is_linked_ = true; }
+  bool is_linked() const { return is_linked_; }
   /// The group's end undoes nothing any more: the process is about to.
   void leave_to_exit() { ends_with_process_ = true; }
 
@@ -39,11 +40,14 @@ class PeerGroup {
   void meet();
   /// Returns when what every rank's default stream had to do before is done.
   void meet_and_wait();
+  /// Throws NoRoomError on all ranks where one has none: for so many bytes, it says.
+  void require_room(bool has_room, std::uint64_t num_bytes);
   /// Memory that all ranks write, so many bytes on each, uninitialised. Waits for the others, and for the
   /// default stream. Throws NoRoomError on all ranks.
   std::shared_ptr<PeerMemory> share_memory(std::uint64_t num_bytes);
-  /// Returns when `done` has passed. Throws LostRankError where it has not kAnswerSeconds after `begun` has:
-  /// then a rank is gone or has stopped. What waits for it on the device has ended then.
+  /// Returns when `done` has passed, and the meeting before it with it. Throws LostRankError where it has not
+  /// kAnswerSeconds after `begun` has: then a rank is gone or has stopped. What waits for it on the device
+  /// has ended then.
   void wait(cudaEvent_t begun, cudaEvent_t done);
 
  private:
@@ -69,6 +73,7 @@ class PeerGroup {
   /// Of all ranks. Frees what was shared before and is not used by any rank any more.
   std::vector<MemoryOffer> exchange_offers(const MemoryOffer& mine);
   bool has_passed(cudaEvent_t event);
+  bool has_given_up() const;
   void give_up();
   [[noreturn]] void fail(const std::string& message);
 

@@ -33,7 +33,9 @@ struct PeerBoards {
 void post_notice(const PeerBoards& boards, unsigned page, std::span<const std::byte> notice,
                  cudaStream_t stream);
 /// What comes after this on `stream` comes after what came before it on the stream of every rank, and finds
-/// what that has written. Ends, too, when *given_up, in page-locked memory of the host, is no longer 0.
-void meet(const PeerBoards& boards, std::uint64_t meeting, const unsigned* given_up, cudaStream_t stream);
+/// what that has written; unless *given_up, in page-locked memory of the host, is no longer 0, as it is from
+/// then on where a rank has not come in so many seconds.
+void meet(const PeerBoards& boards, std::uint64_t meeting, double most_seconds, unsigned* given_up,
+          cudaStream_t stream);
 
 }  // namespace tessera::cuda

@@ -86,7 +86,7 @@ TEST(DeviceRanks, ADeviceThatCannotServeIsNamedWithItsReason) {
 class NotingBackend : public test::LinkedBackend<float> {
  public:
   struct Answers {
-    int without_offer = -1, without_way = -1, unheard = -1;  ///< ranks
+    int without_offer = -1, without_way = -1, unheard = -1, failing = -1;  ///< ranks
   };
   NotingBackend(Communicator& comm, const Answers& answers)
       : LinkedBackend(comm, {}), rank_(comm.rank()), answers_(answers) {}
@@ -99,6 +99,7 @@ class NotingBackend : public test::LinkedBackend<float> {
     notes += "open";
     for (const std::string& offer : offers) notes += " " + offer.substr(1);
     notes += "; ";
+    if (rank_ == answers_.failing) throw ResourceError("no board");
     return rank_ != answers_.without_way;
   }
   bool hears_peers() override {
@@ -134,6 +135,18 @@ TEST(DeviceRanks, LinkOtherwiseWhereARankDoesNotReachThatOfAnother) {
   EXPECT_EQ(notes_of({.without_way = 0}), "offer 1 of 3; open 0 1 2; not linked, joined");
   EXPECT_EQ(notes_of({.unheard = 2}), "offer 1 of 3; open 0 1 2; hear; not linked, joined");
   EXPECT_EQ(notes_of({}, LinkKind::nccl), ", joined");
+}
+
+TEST(DeviceRanks, AnErrorOfLinkingIsThatOfAllRanks) {
+  run_ranks(3, [](Communicator& comm) {
+    NotingBackend backend(comm, {.failing = 1});
+    try {
+      start_linking<float>(backend, comm);
+      ADD_FAILURE() << "no error";
+    } catch (const ResourceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("no board"));
+    }
+  });
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ class HostWord {
     set(0);
   }
   ~HostWord() { (void)cudaFreeHost(word_); }
-  const unsigned* get() const { return word_; }
+  unsigned* get() const { return word_; }
+  unsigned value() const { return *static_cast<const volatile unsigned*>(word_); }
   void set(unsigned value) { *static_cast<volatile unsigned*>(word_) = value; }
 
  private:
@@ -57,7 +58,7 @@ class DevicePeerMeeting : public testing::Test {
     return boards;
   }
   void meet(unsigned rank, std::uint64_t meeting) {
-    cuda::meet(boards_of(rank), meeting, given_up_->get(), streams_[rank]->get());
+    cuda::meet(boards_of(rank), meeting, most_seconds_, given_up_->get(), streams_[rank]->get());
   }
   bool is_done(unsigned rank) { return cudaStreamQuery(streams_[rank]->get()) == cudaSuccess; }
   static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
@@ -71,6 +72,7 @@ class DevicePeerMeeting : public testing::Test {
   cuda::PeerBoards boards_;
   std::vector<std::unique_ptr<cuda::DeviceStream>> streams_;
   std::unique_ptr<HostWord> given_up_;
+  double most_seconds_ = 60;
 };
 
 TEST_F(DevicePeerMeeting, LastsUntilEveryRankHasCome) {
@@ -107,6 +109,16 @@ TEST_F(DevicePeerMeeting, EndsWhenItIsGivenUp) {
   given_up_->set(1);
   EXPECT_EQ(cudaStreamSynchronize(streams_[0]->get()), cudaSuccess);
   EXPECT_EQ(board(0).arrivals[1].meeting, 0u);
+}
+
+TEST_F(DevicePeerMeeting, GivesUpByItselfAndSaysSo) {
+  most_seconds_ = 0.2;
+  meet(0, 1);
+  pause();
+  EXPECT_FALSE(is_done(0));
+  EXPECT_EQ(given_up_->value(), 0u);
+  EXPECT_EQ(cudaStreamSynchronize(streams_[0]->get()), cudaSuccess);
+  EXPECT_EQ(given_up_->value(), 1u);
 }
 
 TEST_F(DevicePeerMeeting, FindsWhatOthersWroteBefore) {

@@ -3,7 +3,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernels/backend.hpp"
 #include "kernels/devices.hpp"
@@ -29,9 +31,27 @@ class LinkedGpus {
     const std::lock_guard lock(mutex());
     return *(all()[key] = std::move(backend));
   }
-  static void clear() { all().clear(); }
+  /// Ranks of a group at once, as they meet before they end; one group after the other.
+  static void clear() {
+    std::vector<std::thread> ends;
+    int size_of_group = 0;
+    for (auto& [key, backend] : all()) {  // in the order of sizes
+      const auto [num_ranks, rank] = key;
+      if (std::exchange(size_of_group, num_ranks) != num_ranks) join(ends);
+      ends.emplace_back([rank = rank, ended = std::move(backend)]() mutable {
+        use_device(rank);
+        ended = nullptr;
+      });
+    }
+    join(ends);
+    all().clear();
+  }
 
  private:
+  static void join(std::vector<std::thread>& threads) {
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
   static std::map<std::pair<int, int>, std::unique_ptr<Backend<S>>>& all() {
     static std::map<std::pair<int, int>, std::unique_ptr<Backend<S>>> map;
     return map;

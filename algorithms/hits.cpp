@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "algorithms/hits_pair_changes.hpp"
@@ -33,9 +34,10 @@ bool is_unique_by(const HitsResult& result, const std::function<SpreadStep()>& s
                          std::max(kSpreadSteps, result.report.iterations), spread);
 }
 
+bool is_above_zero(double score) { return score > 0; }
+
 /// The scores of all vertices, or of the best alone where so few are asked for.
 void keep_scores(MatchedPair pair, std::optional<std::uint64_t> top, HitsResult& result) {
-  const auto is_above_zero = [](double score) { return score > 0; };
   result.has_authorities = std::ranges::any_of(pair.authority, is_above_zero);
   result.has_hubs = std::ranges::any_of(pair.hub, is_above_zero);
   if (!top) {
@@ -116,10 +118,13 @@ class AlternatingHits {
   void keep_best(std::uint64_t count, HitsResult& result) const {
     result.best = authority_.op->best(authority_.score, count);
     result.hubs_of_best = hub_.op->values_of(hub_.score, result.best.vertices);
-    result.has_authorities = largest_of(authority_) > 0;
-    result.has_hubs = largest_of(hub_) > 0;
+    result.has_authorities = has_scores(result.best.scores, authority_);
+    result.has_hubs = has_scores(result.hubs_of_best, hub_);
   }
-  static double largest_of(const HitsSide<S>& side) { return side.op->best(side.score, 1).scores.front(); }
+  /// some: of the side's scores, the same on all ranks.
+  static bool has_scores(std::span<const double> some, const HitsSide<S>& side) {
+    return std::ranges::any_of(some, is_above_zero) || side.op->best(side.score, 1).scores.front() > 0;
+  }
 
   static Buffer<S> start_of(const HitsOptions& options, const SpmvOperator<S>& to_hub) {
     const std::uint64_t n = to_hub.num_rows();

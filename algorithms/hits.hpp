@@ -23,7 +23,8 @@ struct HitsOptions {
   /// authorities of 1/n each, or, where these are given, with those that come of them.
   std::vector<double> start_hubs;
   /// So many of the best authorities alone, with their hub scores: of the alternating form, but for
-  /// ScoreNorm::max, this saves two vectors of all scores, and the time to fill them.
+  /// ScoreNorm::max, this saves two vectors of all scores, and the time to fill them (one
+  /// of them where many scores are equal).
   std::optional<std::uint64_t> top = std::nullopt;
   IterationObserver observer;
 };

@@ -61,7 +61,7 @@ if(CUSPARSE_INCLUDE_DIR)
   set(TESSERA_WITH_CUSPARSE ON)
 endif()
 
-# NCCL links the GPUs of several ranks; without it they talk through the host.
+# NCCL links the GPUs of several ranks that do not reach each other's memory; without it those talk through the host.
 set(TESSERA_WITH_NCCL OFF)
 if(TESSERA_MPI)
   set(nccl_names nccl)
@@ -74,7 +74,7 @@ if(TESSERA_MPI)
     set(TESSERA_WITH_NCCL ON)
     message(STATUS "NCCL ${NCCL_LIBRARY}")
   else()
-    message(STATUS "NCCL not found: several GPUs exchange vectors through the host (--exchange mpi)")
+    message(STATUS "NCCL not found: GPUs that do not reach each other's memory exchange vectors through the host")
   endif()
 endif()
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

@@ -29,6 +29,22 @@ std::vector<std::string> gather_texts(const std::string& text, Communicator& com
   return texts;
 }
 
+/// The problem that find() gives, or throws as ResourceError, of the first rank that has one; or nothing.
+std::string problem_of_ranks(Communicator& comm, const std::function<std::string()>& find) {
+  std::string problem;
+  run_together(comm, [&] {
+    try {
+      problem = find();
+    } catch (const ResourceError& error) {  // as of a device that another program has for itself
+      problem = error.what();
+    }
+  });
+  const std::vector<std::string> problems = gather_texts(problem, comm);
+  for (std::size_t r = 0; r < problems.size(); ++r)
+    if (!problems[r].empty()) return fmt::format("rank {}: {}", r, problems[r]);
+  return {};
+}
+
 std::string problem_of_sharing(std::span<const std::string> uuids) {
   for (std::size_t r = 0; r < uuids.size(); ++r) {
     if (uuids[r].empty())
@@ -61,32 +77,24 @@ OwnDevice own_device(Communicator& comm, const DeviceFinder& finder) {
       std::count(hosts.begin(), hosts.begin() + comm.rank(), hosts[static_cast<std::size_t>(comm.rank())]);
   OwnDevice own;
   std::string uuid;
-  run_together(comm, [&] {
+  own.problem = problem_of_ranks(comm, [&]() -> std::string {
     const int count = finder.count();
-    if (count == 0) return;
+    if (count == 0) return {};
     own.index = static_cast<int>(place % count);
     uuid = finder.uuid(own.index);
+    return {};
   });
-  own.problem = problem_of_sharing(gather_texts(uuid, comm));
+  if (own.problem.empty()) own.problem = problem_of_sharing(gather_texts(uuid, comm));
   return own;
 }
 
 std::string assign_devices(Communicator& comm, const DeviceFinder& finder) {
   const OwnDevice own = own_device(comm, finder);
   if (!own.problem.empty()) return own.problem;
-  std::string problem;
-  run_together(comm, [&] {
-    try {
-      finder.use(own.index);
-      problem = finder.problem();
-    } catch (const ResourceError& error) {  // another program has it for itself
-      problem = error.what();
-    }
+  return problem_of_ranks(comm, [&] {
+    finder.use(own.index);
+    return finder.problem();
   });
-  const std::vector<std::string> problems = gather_texts(problem, comm);
-  for (std::size_t r = 0; r < problems.size(); ++r)
-    if (!problems[r].empty()) return fmt::format("rank {}: {}", r, problems[r]);
-  return {};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "engine/graph_builder.hpp"
@@ -300,10 +301,14 @@ std::vector<double> SpmvOperator<S>::values_of(const Buffer<S>& local, std::span
     std::vector<std::pair<VertexId, std::size_t>> wanted;  // with the place in the list
     std::vector<std::uint64_t> bits(ceil_div<std::uint64_t>(num_rows(), 64));
     for (const VertexId row : rows) {
+      require(row < num_rows(), "rows of the matrix");
       wanted.emplace_back(row, wanted.size());
       bits[row / 64] |= std::uint64_t{1} << row % 64;
     }
     std::sort(wanted.begin(), wanted.end());
+    const auto is_same_row = [](const auto& a, const auto& b) { return a.first == b.first; };
+    require(std::adjacent_find(wanted.begin(), wanted.end(), is_same_row) == wanted.end(),
+            "rows that are named once");
     Buffer<S> mine(num_local_rows());
     backend_->download(local.data(), mine.data(), local.size_bytes());
     std::fill(mine.begin() + local.size(), mine.end(), S{0});

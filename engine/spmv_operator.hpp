@@ -191,7 +191,7 @@ class SpmvOperator {
   BestScores best(const Buffer<S>& local, std::uint64_t count, unsigned num_vectors = 1,
                   unsigned q = 0) const;
   /// The numbers of these rows, each of which is named once, in such a vector; 0 where `local` leaves a row
-  /// out. The same on every rank; collective.
+  /// out. The same on every rank; collective. Throws InternalError for other rows.
   std::vector<double> values_of(const Buffer<S>& local, std::span<const VertexId> rows) const;
   /// Local index of `row`, or kNoVertex when another rank has it.
   VertexId local_index(VertexId row) const;

@@ -333,16 +333,18 @@ class Backend {
   virtual void scale_and_add(const Buffer<S>& x, double factor, Buffer<S>& y) = 0;  ///< y = x + factor * y
   virtual void multiply_elements(const Buffer<S>& a, const Buffer<S>& b, Buffer<S>& out) = 0;
 
-  // Links between the devices of all ranks, so that values can go from one to the other: engine/device_ranks
-  // brings what each of these gives to the others. First by each other's memory, where all reach that:
+  // Links between the devices of all ranks, so that values can go from one to the other; engine/device_ranks
+  // calls these on every rank, in this order, and brings what they give to the others. First by each other's
+  // memory, where all reach that:
   /// What the others need to find this rank's memory, opaque bytes; empty where it is not for others.
-  virtual std::string peer_offer(int, int) { return {}; }
-  /// Finds a way to what every rank offers, and leaves word there; whether there is one to each.
-  virtual bool open_peers(std::span<const std::string>) { return false; }
+  virtual std::string peer_offer(int /*rank*/, int /*num_ranks*/) { return {}; }
+  /// Finds a way to what every rank offers, in the order of ranks, and leaves word there; whether there is
+  /// one to each.
+  virtual bool open_peers(std::span<const std::string> /*offers*/) { return false; }
   /// When every rank has opened: whether the word of each has come.
   virtual bool hears_peers() { return false; }
-  /// Of all ranks at once: whether they are linked so from now on, or these ways are given up again.
-  virtual void settle_peers(bool) {}
+  /// Whether ranks are linked so from now on, which is the same on all; else these ways are given up again.
+  virtual void settle_peers(bool /*are_linked*/) {}
   // Else what link_id() gives on rank 0 goes to join() on every rank; empty where devices cannot be linked.
   // Other work of a rank may go on between join() and await_links(), which every rank calls before values go.
   virtual std::string link_id() { return {}; }

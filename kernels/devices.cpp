@@ -24,29 +24,16 @@ std::string device_uuid(int) { throw InternalError("this build knows no devices"
 std::string device_name() { throw InternalError("this build knows no devices"); }
 #endif
 
-namespace {
-
-template <class Work>
-std::future<void> beside(const Work& work) {
+std::future<void> start_device(int index) {
   try {
-    return std::async(std::launch::async, work);
-  } catch (const std::system_error&) {  // no thread is to be had: then devices start when they are asked for
+    return std::async(std::launch::async, [index] {
+      if (index >= num_devices()) return;
+      use_device(index);
+      (void)device_problem();
+    });
+  } catch (const std::system_error&) {  // no thread is to be had: then it starts when it is asked for
     return {};
   }
-}
-
-}  // namespace
-
-std::future<void> find_devices() {
-  return beside([] { (void)num_devices(); });
-}
-
-std::future<void> start_device(int index) {
-  return beside([index] {
-    if (index >= num_devices()) return;
-    use_device(index);
-    (void)device_problem();
-  });
 }
 
 }  // namespace tessera

@@ -7,9 +7,6 @@ namespace tessera {
 
 /// 0 where no driver answers.
 int num_devices();
-/// Finds the devices, which takes 0.1 s and on machines with several more, while the caller does other
-/// things. Who asks for one meanwhile waits; the result waits before it goes.
-std::future<void> find_devices();
 /// Finds the devices and starts this one, which takes 0.2 s, while the caller does other things. Who asks for
 /// a device meanwhile waits, and finds what is wrong with it as ever; the result waits before it goes.
 std::future<void> start_device(int index = 0);

@@ -70,14 +70,6 @@ std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, st
   return "cpu";
 }
 
-bool names_cuda(const std::vector<std::string>& arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i] == "--backend=cuda" ||
-        (arguments[i] == "--backend" && i + 1 < arguments.size() && arguments[i + 1] == "cuda"))
-      return true;
-  return false;
-}
-
 std::future<void> start_gpu_beside(const std::string& asked, std::uint64_t file_bytes,
                                    std::uint64_t num_vectors, Communicator& comm,
                                    const DeviceFinder& finder) {

@@ -2,7 +2,6 @@
 #pragma once
 #include <future>
 #include <string>
-#include <vector>
 
 #include "engine/device_ranks.hpp"
 #include "engine/perf_table.hpp"
@@ -28,9 +27,6 @@ bool ends_before_a_gpu_starts(EdgeOffset num_edges, std::uint64_t num_vectors);
 /// Collective.
 std::string backend_for_graph(const std::string& asked, EdgeOffset num_edges, std::uint64_t num_vectors,
                               Communicator& comm, const DeviceFinder& finder = this_machine());
-
-/// Whether the command line names --backend cuda, as far as it is looked at before it is parsed.
-bool names_cuda(const std::vector<std::string>& arguments);
 
 /// Starts each process's GPU beside what the host does first, where it is asked for by name or, as far as the
 /// size of the file tells, will be taken, and each can have one of its own; else nothing, on all ranks. The

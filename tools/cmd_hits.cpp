@@ -142,10 +142,10 @@ int HitsCommand::run(Session& session) {
   HitsOptions options = hits_options(graph, session);
   options.top = top_of_all(graph, session.comm());
   const bool is_block = update_ == HitsUpdate::block;
-  const MemoryShape shape{.num_matrices = 2,
-                          .is_block = is_block,
-                          .num_vectors = 2,
-                          .num_results = options.top && !is_block ? 1u : 2u};  // where many scores are equal
+  const bool keeps_all = !options.top || is_block || normalize_ == ScoreNorm::max;
+  // The best alone need a vector of all where many scores are equal.
+  const MemoryShape shape{
+      .num_matrices = 2, .is_block = is_block, .num_vectors = 2, .num_results = keeps_all ? 2u : 1u};
   if (general_.dry_run) return finish_dry_run(session, graph, shape);
   prepare_to_solve(graph, shape, session);
   const HitsResult result =

@@ -21,9 +21,10 @@ ENVIRONMENT = {"NCCL_NVLS_ENABLE": "0", **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": 
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "XDG_CACHE_HOME": WORK}
 # To try this program itself where there is no GPU: BACKEND=cpu RANKS="2 4".
 BACKEND = os.environ.get("BACKEND", "cuda")
-# What --exchange is given, and what is in the environment besides: without peer-to-peer ranks write nothing to each
-# other's memory, and NCCL gathers all of it.
-EXCHANGES = ({"nccl": ("nccl", {}), "nccl without peers": ("nccl", {"NCCL_P2P_DISABLE": "1"}), "mpi": ("mpi", {})}
+# What --exchange is given, and what is in the environment besides: by themselves ranks write to each other's memory;
+# without peer-to-peer NCCL is taken, and does not go from GPU to GPU either.
+EXCHANGES = ({"auto": ("auto", {}), "auto without peers": ("auto", {"NCCL_P2P_DISABLE": "1"}), "nccl": ("nccl", {}),
+              "mpi": ("mpi", {})}
              if BACKEND == "cuda" else {"auto": ("auto", {})})
 results = {"date": datetime.date.today().isoformat(), "checks": {}, "runs": []}
 
@@ -173,9 +174,8 @@ def check_start_and_stop(ranks):
 
 def check_report(ranks):
     path = os.path.join(WORK, "report.json")
-    # Single numbers of CSR, which so small a graph gets, are gathered.
-    run(max(ranks), "pagerank", small_graph(), "--kernel", "tile-messages", "--backend", BACKEND, "--quiet", "-o",
-        os.path.join(WORK, "out.tsv"), "--report", path)
+    run(max(ranks), "pagerank", small_graph(), "--backend", BACKEND, "--quiet", "-o", os.path.join(WORK, "out.tsv"),
+        "--report", path)
     with open(path, encoding="utf-8") as file:
         found = json.load(file)["exchange"]
     kind = "peers" if BACKEND == "cuda" else "host"

@@ -60,7 +60,8 @@ constexpr const char* kMpi = R"(Several processes
   the first alone is started):
     mpirun -n 4 --map-by slot:PE=8 tessera pagerank g.tsr --backend cuda --precision f32 -o scores.tsv
   With --backend cuda more processes than GPUs are an error; with auto the CPU computes then (-v says so).
-  What computed and how GPUs exchanged is in --report (backend.name; exchange.kind: "peers" or, by NCCL, "device").
+  What computed and how GPUs exchanged is in --report (backend.name; exchange.kind: "peers",
+  by NCCL "device", through MPI "host").
   Standard input (-) is read by the first process. An error of one process ends all of them.
   Open MPI's mpirun may crash when a reader of its output leaves early (... | head): use --top N or -o FILE.
 )";

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include "kernels/base/error.hpp"
-#include "kernels/devices.hpp"
 #include "partition/communicator.hpp"
-#include "tools/backend_choice.hpp"
 #include "tools/log.hpp"
 #include "tools/run_command.hpp"
 #include "tools/stop_signal.hpp"
@@ -15,7 +13,6 @@
 #endif
 
 #include <cstdlib>
-#include <future>
 #include <string>
 #include <vector>
 
@@ -37,9 +34,6 @@ void see_one_gpu() { setenv("CUDA_VISIBLE_DEVICES", "0", 0); }
 #ifdef TESSERA_HAVE_MPI
 int run_under_mpirun(int argc, char** argv, const std::vector<std::string>& arguments) {
   try {
-    // Finding GPUs and starting MPI take as long as each other.
-    const std::future<void> devices =
-        tessera::cli::names_cuda(arguments) ? tessera::find_devices() : std::future<void>();
     tessera::MpiSession session(argc, argv);
     const int exit_code = tessera::cli::run_program(arguments, *session.world());
     session.finish();  // also after an error: run_program has armed a time limit for ranks that wait in vain

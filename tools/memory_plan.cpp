@@ -146,6 +146,21 @@ std::string memory_remedy(const MemoryShape& shape, Precision precision, const S
   return remedy + " or a smaller graph";
 }
 
+namespace {
+
+/// Of a rank among several, at most. GPUs that write to each other's memory have two x of each matrix, or two
+/// of what arrives beside x; else there are x, what is sent and what arrives. x: bytes of one, with the list
+/// of where inputs go; values: of a row in it.
+std::uint64_t bytes_of_exchanges(const SpmvPlan& plan, std::uint64_t num_exchanges, std::uint64_t rows,
+                                 std::uint64_t num_ranks, std::uint64_t x, std::uint64_t values) {
+  std::uint64_t bytes = 2 * x;
+  if (plan.kernel != KernelKind::tile_messages)
+    bytes += values < kLinkBytes ? checked_mul(rows, values) : checked_mul(ceil_div(rows, num_ranks), values);
+  return checked_mul(bytes, num_exchanges);
+}
+
+}  // namespace
+
 DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, const MemoryShape& shape,
                                     Precision precision, std::uint64_t num_ranks) {
   const std::uint64_t value_bytes = precision == Precision::f32 ? sizeof(float) : sizeof(double);
@@ -182,14 +197,9 @@ DeviceMemoryPlan plan_device_memory(const Graph& graph, const SpmvPlan& plan, co
   if (shape.packs_on_device && plan.kernel == KernelKind::csr)
     memory.packing_bytes = static_cast<std::uint64_t>(device_csr_packing_bytes(work, ranks));
   memory.vector_bytes = checked_mul(ceil_div(rows, num_ranks), own_row);
-  // GPUs that write to each other's memory have two x of each matrix, or two of what arrives beside x; else
-  // there are x, what is sent and what arrives.
-  const std::uint64_t num_exchanges = shape.is_block ? 1 : shape.num_matrices, values = value_bytes * vectors;
-  memory.exchange_bytes = num_ranks == 1 ? x : 2 * x * num_exchanges;
-  if (plan.kernel != KernelKind::tile_messages && num_ranks > 1)
-    memory.exchange_bytes +=
-        num_exchanges *
-        (values < kLinkBytes ? checked_mul(rows, values) : checked_mul(ceil_div(rows, num_ranks), values));
+  const unsigned num_exchanges = shape.is_block ? 1 : shape.num_matrices;
+  memory.exchange_bytes =
+      num_ranks == 1 ? x : bytes_of_exchanges(plan, num_exchanges, rows, num_ranks, x, value_bytes * vectors);
   return memory;
 }
 

@@ -97,7 +97,7 @@ void RankingCommand::add_output_options() {
             "terminal, "
             "all as TSV into a pipe")
       .letter = 'o';
-  options_.count("top", top_, 1, "at most so many nodes");
+  options_.count("top", top_, 1, "at most so many nodes, the best (of hits: authorities)");
 }
 
 bool RankingCommand::is_typed(const std::string& name) const {
@@ -147,8 +147,7 @@ void RankingCommand::choose_backend(Communicator& comm) {
 }
 
 bool RankingCommand::is_device_starting(Communicator& comm) const {
-  if (!device_start_.valid()) return false;
-  if (comm.size() > 1) return true;  // what follows is collective
+  if (!device_start_.valid() || comm.size() > 1) return device_start_.valid();  // what follows is collective
   return device_start_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
@@ -222,7 +221,7 @@ void RankingCommand::start_linking_devices(Session& session) {
     free_device_bytes_ = backend->free_bytes();
     const LinkKind kind = exchange_ == ExchangeKind::nccl ? LinkKind::nccl : LinkKind::any;
     if (!start_linking(*backend, session.comm(), kind) && exchange_ == ExchangeKind::nccl)
-      throw OptionError("--exchange nccl: this build has no NCCL; use --exchange mpi");
+      throw OptionError("--exchange nccl: this build has no NCCL; use --exchange auto");
     linked_ = std::move(backend);
   });
 }
@@ -341,7 +340,8 @@ ScoreWriterOptions RankingCommand::writer_options(Communicator& comm) const {
 }
 
 std::optional<std::uint64_t> RankingCommand::top_of_all(const Graph& graph, Communicator& comm) const {
-  const std::optional<std::uint64_t> top = writer_options(comm).top;
+  // What is planned without a run may be run with its output elsewhere.
+  const std::optional<std::uint64_t> top = general_.dry_run ? top_ : writer_options(comm).top;
   return top && *top <= graph.num_vertices / 64 ? top : std::nullopt;  // a vector of all takes little more
 }
 

@@ -15,6 +15,8 @@ struct LostRankError : ResourceError {
 inline constexpr double kAnswerSeconds = 5;
 /// For leaving NCCL, which may hang.
 inline constexpr double kAbortSeconds = 0.5;
+/// A meeting of GPUs that nobody asks for ends by itself.
+inline constexpr double kMeetingSeconds = kAnswerSeconds + kAbortSeconds;
 /// For joining NCCL, where this rank gives up meanwhile: it takes half a second where all ranks come.
 inline constexpr double kJoinToLeaveSeconds = 3;
 /// For leaving MPI together, before a rank ends alone.

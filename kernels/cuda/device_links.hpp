@@ -1,11 +1,13 @@
 // The links of a backend's device to those of other ranks, of whichever kind (kernels/backend.hpp says what
 // each of these is for).
 #pragma once
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "kernels/base/error.hpp"
 #ifdef TESSERA_HAVE_NCCL
 #include "kernels/cuda/nccl_exchange.hpp"
 #endif
@@ -16,17 +18,22 @@ namespace tessera::cuda {
 class DeviceLinks {
  public:
   std::string peer_offer(int rank, int num_ranks) {
-    if (num_ranks > kMostSharingRanks) return {};
-    peers_ = std::make_shared<PeerGroup>(rank, num_ranks);
+    const bool is_wanted = wants_peers(std::getenv("NCCL_P2P_DISABLE"), std::getenv("NCCL_P2P_LEVEL"));
+    if (!is_wanted || num_ranks > kMostSharingRanks) return {};
+    try {
+      peers_ = std::make_shared<PeerGroup>(rank, num_ranks);
+    } catch (const NoRoomError&) {
+      return {};
+    }
     return peers_->offer();
   }
   bool open_peers(std::span<const std::string> offers) { return peers_ != nullptr && peers_->open(offers); }
   bool hears_peers() const { return peers_ != nullptr && peers_->hears_all(); }
   void settle_peers(bool are_linked) {
-    if (are_linked)
-      peers_->link();
-    else
+    if (!are_linked)
       peers_ = nullptr;
+    else
+      peers_->link();
   }
   template <class S>
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) const {

@@ -1,5 +1,6 @@
 #include "kernels/cuda/nccl_group.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -63,7 +64,7 @@ struct NcclGroup::Joining {
   DeviceStream stream;  // so that this rank's other work need not wait for the others
 };
 
-NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) : rank_(rank), num_ranks_(num_ranks) {
+NcclGroup::NcclGroup(const std::string& id, int rank, int num_ranks) {
   ncclUniqueId unique;
   require(id.size() == sizeof unique.internal, "an NCCL id has a fixed size");
   std::memcpy(unique.internal, id.data(), id.size());
@@ -166,7 +167,7 @@ bool NcclGroup::has_passed(cudaEvent_t event) {
 }
 
 void NcclGroup::wait(cudaEvent_t begun, cudaEvent_t done, std::uint64_t bytes) {
-  while (begun != nullptr && !has_passed(begun)) {
+  while (!has_passed(begun)) {
     // This rank's own work before the exchange, as long as it takes.
   }
   const double limit = kAnswerSeconds + kTimesTheRate * seconds_per_byte_ * static_cast<double>(bytes);

@@ -36,7 +36,7 @@ class NcclGroup {
   /// all[r * bytes_each ..] = mine of rank r; device memory, on `stream`.
   void all_gather(const void* mine, void* all, std::uint64_t bytes_each, cudaStream_t stream);
   /// Returns when `done` has passed. Throws LostRankError on an error of NCCL's, or when it has not in the
-  /// time that a rank has from `begun` on (null: from now on): kAnswerSeconds, and several times what
+  /// time that a rank has from `begun` on: kAnswerSeconds, and several times what
   /// `bytes` to receive take by the links' rate. Then a rank is gone or has stopped.
   void wait(cudaEvent_t begun, cudaEvent_t done, std::uint64_t bytes);
 
@@ -52,7 +52,6 @@ class NcclGroup {
   std::shared_ptr<Joining> joining_;  ///< null once that has ended
   std::future<std::pair<ncclResult_t, ncclComm_t>> joined_;
   ncclComm_t comm_ = nullptr;
-  int rank_, num_ranks_;
   bool ends_with_process_ = false;
   double seconds_per_byte_ = 0;  ///< received in an exchange of all ranks
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <type_traits>
@@ -39,6 +38,7 @@ PeerGroup::PeerGroup(int rank, int num_ranks) : board_memory_(sizeof(PeerBoard))
   boards_.num_ranks = static_cast<unsigned>(num_ranks);
   boards_.of[rank] = static_cast<PeerBoard*>(board_memory_.own().get());
   TESSERA_CUDA_CALL(cudaMemset(own_board(), 0, sizeof(PeerBoard)));
+  TESSERA_CUDA_CALL(cudaStreamSynchronize(nullptr));  // before others write there
 }
 
 PeerGroup::~PeerGroup() {
@@ -59,10 +59,7 @@ PeerGroup::~PeerGroup() {
   if (!have_met) (void)new std::vector<Shared>(std::move(shared_));
 }
 
-std::string PeerGroup::offer() const {
-  if (!wants_peers(std::getenv("NCCL_P2P_DISABLE"), std::getenv("NCCL_P2P_LEVEL"))) return {};
-  return bytes_of(board_memory_.offer());
-}
+std::string PeerGroup::offer() const { return bytes_of(board_memory_.offer()); }
 
 bool PeerGroup::open(std::span<const std::string> offers) {
   std::vector<MemoryOffer> found(offers.size());
@@ -84,8 +81,7 @@ bool PeerGroup::hears_all() { return read_notices<std::uint64_t>(0) == processes
 
 void PeerGroup::meet() {
   require(is_linked_, "the GPUs are linked, and no rank has been given up");
-  constexpr double kMostSeconds = 2 * kAnswerSeconds;  // wherever the host is then; it is told before
-  cuda::meet(boards_, ++num_meetings_, kMostSeconds, given_up_.get(), nullptr);
+  cuda::meet(boards_, ++num_meetings_, kMeetingSeconds, given_up_.get(), nullptr);
 }
 
 void PeerGroup::meet_and_wait() {
@@ -152,7 +148,6 @@ std::shared_ptr<PeerMemory> PeerGroup::share_memory(std::uint64_t num_bytes) {
   const std::vector<MemoryOffer> offers = exchange_offers(memory->offer());
   shared_.push_back({memory->own(), memory});
   const std::vector<int> opened = gathered(int{memory->open(offers, static_cast<int>(boards_.rank))});
-  TESSERA_CUDA_CALL(cudaGetLastError());
   if (std::ranges::find(opened, 0) == opened.end()) return memory;
   throw ResourceError("the GPUs have no way to more memory of each other's; use --exchange mpi");
 }

@@ -23,7 +23,7 @@ class PeerGroup {
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
 
-  /// What the others need to find a way to this rank's board, opaque bytes; empty where it offers none.
+  /// What the others need to find a way to this rank's board, opaque bytes.
   std::string offer() const;
   /// Finds a way to the boards of all, and leaves word there; whether there is one. offers: of every rank.
   bool open(std::span<const std::string> offers);

@@ -59,7 +59,7 @@ std::vector<Place> places_of_several_gpus() {
   return all;
 }
 
-/// More ranks than GPUs: vectors travel through the host, as they do without NCCL.
+/// More ranks than GPUs: vectors travel through the host.
 std::vector<Place> places_of_shared_gpus() {
   std::vector<Place> all;
   for (const KernelKind kernel : {KernelKind::tile_messages, KernelKind::csr})

@@ -20,6 +20,7 @@ struct Machines {
   bool one_visible = false;  ///< the launcher shows every process one GPU of its own
   int broken = -1;           ///< the device of each machine that does not run this build
   int taken = -1;            ///< the one that another program has for itself
+  int lost = -1;             ///< the one that does not answer at all
 };
 
 std::string problem_of(const Machines& machines, int num_ranks, std::vector<int>& used) {
@@ -31,22 +32,25 @@ std::string problem_of(const Machines& machines, int num_ranks, std::vector<int>
     const auto number = [&](int index) {
       return machines.one_visible ? rank % machines.ranks_a_machine : index;
     };
-    const DeviceFinder finder{
-        [&] { return machines.one_visible ? 1 : machines.devices; },
-        [&](int index) {
-          device = number(index);
-          if (index == machines.taken) throw ResourceError("busy");
-        },
-        [&] { return device == machines.broken ? "no code for it" : ""; },
-        [&](int index) { return "gpu" + std::to_string(machine) + "-" + std::to_string(number(index)); },
-        [&] { return "host" + std::to_string(machine); }};
+    const DeviceFinder finder{[&] { return machines.one_visible ? 1 : machines.devices; },
+                              [&](int index) {
+                                device = number(index);
+                                if (index == machines.taken) throw ResourceError("busy");
+                              },
+                              [&] { return device == machines.broken ? "no code for it" : ""; },
+                              [&](int index) {
+                                if (index == machines.lost) throw ResourceError("lost");
+                                return "gpu" + std::to_string(machine) + "-" + std::to_string(number(index));
+                              },
+                              [&] { return "host" + std::to_string(machine); }};
     const OwnDevice own = own_device(comm, finder);
     EXPECT_EQ(device, -1) << "none has started";
     const std::string mine = assign_devices(comm, finder);
-    if (own.problem.empty())
+    if (own.problem.empty()) {
       EXPECT_EQ(device, number(own.index));
-    else
+    } else {
       EXPECT_EQ(mine, own.problem);
+    }
     used[static_cast<std::size_t>(rank)] = device;
     if (comm.is_root()) problem = mine;
   });
@@ -80,6 +84,7 @@ TEST(DeviceRanks, ADeviceThatCannotServeIsNamedWithItsReason) {
   std::vector<int> used;
   EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .broken = 1}, 4, used), "rank 1: no code for it");
   EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .taken = 1}, 2, used), "rank 1: busy");
+  EXPECT_EQ(problem_of({.ranks_a_machine = 2, .devices = 2, .lost = 1}, 2, used), "rank 1: lost");
 }
 
 /// A backend that links as it is told to, and notes what it is asked.

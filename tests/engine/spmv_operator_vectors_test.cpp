@@ -70,6 +70,8 @@ TEST(SpmvOperatorVectors, ValuesOfSomeRowsAreThoseOfAll) {
       local.truncate(local.size() / 2);  // the last rows are 0
       expect_rows();
       EXPECT_TRUE(op.values_of(local, {}).empty());
+      EXPECT_THROW(op.values_of(local, std::vector<VertexId>{3, 97}), InternalError);
+      EXPECT_THROW(op.values_of(local, std::vector<VertexId>{3, 5, 3}), InternalError);
     });
 }
 

@@ -121,6 +121,7 @@ TEST_F(DevicePeerMeeting, GivesUpByItselfAndSaysSo) {
   EXPECT_EQ(given_up_->value(), 1u);
 }
 
+/// In the order of streams; that it arrives from other GPUs is seen in tests/engine/device_peers_test.cpp.
 TEST_F(DevicePeerMeeting, FindsWhatOthersWroteBefore) {
   constexpr std::size_t kSize = 1u << 20;
   Buffer<unsigned char> written = cuda::device_buffer<unsigned char>(kSize),

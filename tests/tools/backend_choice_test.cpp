@@ -80,15 +80,6 @@ TEST(BackendChoice, AGpuStartsBesideReadingWhereItIsLikelyToBeTaken) {
   }
 }
 
-TEST(BackendChoice, CudaIsSeenOnTheCommandLineBeforeThatIsParsed) {
-  EXPECT_TRUE(names_cuda({"pagerank", "g", "--backend", "cuda"}));
-  EXPECT_TRUE(names_cuda({"hits", "--backend=cuda", "g"}));
-  EXPECT_FALSE(names_cuda({"pagerank", "g", "--backend", "auto"}));
-  EXPECT_FALSE(names_cuda({"pagerank", "--backend"}));
-  EXPECT_FALSE(names_cuda({"pagerank", "cuda"}));
-  EXPECT_FALSE(names_cuda({}));
-}
-
 TEST(BackendChoice, GpusOfSeveralProcessesStartBesideReadingWhereEachHasItsOwn) {
   const auto start_with = [](int num_devices, std::uint64_t bytes_of_last) {
     std::vector<int> started(3, -1);

@@ -47,8 +47,9 @@ TEST(HitsConvergence, TheBlockFormSeesChangesOfAHalfThatIsSmallInAllSteps) {
         std::max(l1_distance(before.authority, found.authority), l1_distance(before.hub, found.hub));
     EXPECT_NEAR(found.report.residual, change, 1e-2 * change);  // its own, of neither half more
     EXPECT_LE(found.report.residual, 1e-5);
-    if (norm == ScoreNorm::sum)
+    if (norm == ScoreNorm::sum) {
       EXPECT_GE(found.report.residual, 1e-6);  // and not long after it could have ended
+    }
     EXPECT_GT(found.authority[1] / found.authority[2], 90);
     EXPECT_TRUE(found.unique);
   }

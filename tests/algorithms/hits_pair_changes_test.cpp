@@ -35,7 +35,9 @@ TEST(PairChanges, AreTheOwnOnesOfTheHalfThatChangesMoreOnceTheJointOneIsSmall) {
         EXPECT_EQ(num_looks, 0);
       } else if (is_known) {
         const double seen = own / std::pow(0.9, k - last_look);
-        if (num_looks % 2 == 0) EXPECT_NEAR(last.residual, seen, 1e-9 * seen);
+        if (num_looks % 2 == 0) {
+          EXPECT_NEAR(last.residual, seen, 1e-9 * seen);
+        }
         EXPECT_NEAR(last.magnitude, 1, 1e-12);
         if (last.residual <= stop.tolerance) break;
       }

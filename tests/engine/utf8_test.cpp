@@ -38,7 +38,9 @@ std::uint64_t count_characters_of(unsigned length, std::uint32_t first_lead) {
     for (unsigned i = 0; i < length; ++i) text[i] = static_cast<char>(bits >> 8 * (length - 1 - i));
     const Utf8Character character = first_utf8_character(text);
     valid += character.valid && character.num_bytes == length;
-    if (!character.valid) EXPECT_EQ(character.num_bytes, 1u);
+    if (!character.valid) {
+      EXPECT_EQ(character.num_bytes, 1u);
+    }
   }
   return valid;
 }

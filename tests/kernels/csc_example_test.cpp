@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -15,19 +16,20 @@
 namespace tessera::test {
 namespace {
 
-std::string text_of(const std::string& path) {
+std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// From the includes on.
 std::string code_of(const std::string& name) {
-  const std::string text = text_of(std::string(TESSERA_TEST_DATA) + "/../kernels/" + name);
+  const std::string text = text_of(std::filesystem::path(TESSERA_TEST_DATA) / "../kernels" / name);
   return text.substr(text.find(name.ends_with(".cu") ? "namespace tessera" : "template <class S>"));
 }
 
 TEST(CscExample, ThePageShowsWhatIsCompiledHere) {
-  const std::string page = text_of(std::string(TESSERA_TEST_DATA) + "/../../docs/adding-a-format.md");
+  const std::string page =
+      text_of(std::filesystem::path(TESSERA_TEST_DATA) / "../../docs/adding-a-format.md");
   ASSERT_FALSE(page.empty());
   EXPECT_NE(page.find(code_of("csc_example.hpp")), std::string::npos);
   EXPECT_NE(page.find(code_of("csc_example.cu")), std::string::npos);

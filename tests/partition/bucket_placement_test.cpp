@@ -34,7 +34,9 @@ TEST(BucketPlacement, IsTheSameWithManyThreads) {
   for (std::uint64_t bucket = 0; bucket < kBuckets; ++bucket) {
     EXPECT_EQ(firsts[bucket], at);
     for (std::uint64_t i = 0; i < kCount; ++i)
-      if (bucket_of(i) == bucket) ASSERT_EQ(placed[at++], i) << bucket;
+      if (bucket_of(i) == bucket) {
+        ASSERT_EQ(placed[at++], i) << bucket;
+      }
   }
   EXPECT_EQ(at, kCount);
 }

@@ -15,7 +15,7 @@ struct LostRankError : ResourceError {
 inline constexpr double kAnswerSeconds = 5;
 /// For leaving NCCL, which may hang.
 inline constexpr double kAbortSeconds = 0.5;
-/// A meeting of GPUs that nobody asks for ends by itself.
+/// After which a meeting of GPUs ends by itself, whose host does not look after it.
 inline constexpr double kMeetingSeconds = kAnswerSeconds + kAbortSeconds;
 /// For joining NCCL, where this rank gives up meanwhile: it takes half a second where all ranks come.
 inline constexpr double kJoinToLeaveSeconds = 3;

@@ -30,10 +30,8 @@ class DeviceLinks {
   bool open_peers(std::span<const std::string> offers) { return peers_ != nullptr && peers_->open(offers); }
   bool hears_peers() const { return peers_ != nullptr && peers_->hears_all(); }
   void settle_peers(bool are_linked) {
-    if (!are_linked)
-      peers_ = nullptr;
-    else
-      peers_->link();
+    if (are_linked) return peers_->link();
+    peers_ = nullptr;
   }
   template <class S>
   std::shared_ptr<Exchange<S>> make_exchange(ExchangePlan plan) const {

@@ -82,6 +82,7 @@ TEST_F(DevicePeers, InputsOfAnyNumberOfVectorsArriveAfterThoseOfAnother) {
     const auto on_one = products_of_ranks(graph, kernel, 1, numbers);
     for (const int ranks : {2, num_devices()}) {
       const auto found = products_of_ranks(graph, kernel, ranks, numbers);
+      ASSERT_EQ(found.size(), 2 * numbers.size());
       for (std::size_t i = 0; i < found.size(); ++i)
         EXPECT_TRUE(found[i] == on_one[i])  // without all of their numbers
             << to_string(kernel) << ", " << ranks << " ranks, product " << i << " of " << numbers[i / 2];

@@ -107,5 +107,45 @@ TYPED_TEST(DeviceOtherRanks, GetTheInputsOfProductsThatEndInUpdates) {
   }
 }
 
+/// More bins than blocks, so that blocks go from one to the next.
+template <class S>
+class DeviceOtherRanksOfManyBins : public DeviceOtherRanks<S> {
+ protected:
+  void expect_inputs_everywhere(const RandomMatrix& a, std::uint32_t tile_columns,
+                                std::uint32_t bin_messages) {
+    const std::uint64_t n = a.num_rows;
+    const ColumnOrder columns =
+        order_columns_by_length(a.column_lengths(), tile_columns, 12, Remainder::narrow);
+    const auto x = this->put(*this->device_, random_x<S>(columns, 1));
+    const auto matrix = pack(*this->device_, a, KernelKind::tile_messages, columns, {}, bin_messages);
+    ASSERT_TRUE(matrix->prepare_to_end_with_updates());
+    const auto scale = this->put(*this->device_, random_values<S>(n, 2));
+    for (const std::uint64_t num_inputs : {n, n - 20000, n / 2})
+      for (const bool squares : {false, true})
+        this->expect_the_same_everywhere(n, 1, num_inputs, spread(n), [&](const InputTarget<S>& target) {
+          auto score = this->put(*this->device_, random_values<S>(n, 3));
+          matrix->begin_for_update(x);
+          (void)this->device_
+              ->end_with_update(*matrix, {.link = 0.011, .constant = 0.05}, scale, ExactScale(64.0), squares,
+                                score, target)
+              .take();
+        });
+  }
+};
+TYPED_TEST_SUITE(DeviceOtherRanksOfManyBins, Precisions);
+
+/// Some bins have many rows, some few.
+TYPED_TEST(DeviceOtherRanksOfManyBins, GetTheInputs) {
+  std::vector<std::uint64_t> lengths(4000, 60);
+  for (std::uint64_t row = 0; row < 90000; ++row) lengths.push_back(row % 7 == 3 ? 0 : row * row % 5);
+  lengths.insert(lengths.end(), 5000, 0);
+  this->expect_inputs_everywhere(matrix_of_row_lengths(lengths, 60000), 4000, 200);
+}
+
+/// Messages stay in the cache, which copies say: these once became code that is none (docs/performance.md).
+TYPED_TEST(DeviceOtherRanksOfManyBins, OfLargeMatricesGetTheInputs) {
+  this->expect_inputs_everywhere(random_matrix(7, 900000, 700000, 9, false), 40000, 12000);
+}
+
 }  // namespace
 }  // namespace tessera::test

@@ -5,6 +5,12 @@
 namespace tessera::test {
 namespace {
 
+std::vector<VertexId> spread(std::uint64_t n) {
+  std::vector<VertexId> slots(n);
+  for (std::uint64_t i = 0; i < n; ++i) slots[i] = static_cast<VertexId>(2 * (n - 1 - i) + 1);
+  return slots;
+}
+
 template <class S>
 class DeviceOtherRanks : public DeviceBackend<S> {
  protected:
@@ -31,14 +37,30 @@ class DeviceOtherRanks : public DeviceBackend<S> {
     EXPECT_EQ(static_cast<std::uint64_t>(std::ranges::count(expected, kUntouched)),
               size - num_inputs * num_vectors);
   }
+  /// Products of `a` that end in updates, with and without squares; inputs in tiles, or spread.
+  void expect_the_same_of_endings(const RandomMatrix& a, std::uint32_t tile_columns,
+                                  std::uint32_t bin_messages, std::uint64_t num_inputs, bool in_tiles,
+                                  const Buffer<S>& scale) {
+    const std::uint64_t n = a.num_rows;
+    const ColumnOrder columns =
+        order_columns_by_length(a.column_lengths(), tile_columns, 12, Remainder::narrow);
+    const auto x = this->put(*this->device_, random_x<S>(columns, 1));
+    const auto matrix = pack(*this->device_, a, KernelKind::tile_messages, columns, {}, bin_messages);
+    ASSERT_TRUE(matrix->prepare_to_end_with_updates());
+    const EndingUpdate update{.link = 0.011, .constant = 0.05};
+    for (const bool squares : {false, true})
+      expect_the_same_everywhere(n, 1, num_inputs, in_tiles ? std::vector<VertexId>() : spread(n),
+                                 [&](const InputTarget<S>& target) {
+                                   auto score = this->put(*this->device_, random_values<S>(n, 3));
+                                   matrix->begin_for_update(x);
+                                   (void)this->device_
+                                       ->end_with_update(*matrix, update, scale, ExactScale(64.0), squares,
+                                                         score, target)
+                                       .take();
+                                 });
+  }
 };
 TYPED_TEST_SUITE(DeviceOtherRanks, Precisions);
-
-std::vector<VertexId> spread(std::uint64_t n) {
-  std::vector<VertexId> slots(n);
-  for (std::uint64_t i = 0; i < n; ++i) slots[i] = static_cast<VertexId>(2 * (n - 1 - i) + 1);
-  return slots;
-}
 
 TYPED_TEST(DeviceOtherRanks, GetWhatIsPut) {
   const std::uint64_t n = 1000;
@@ -83,69 +105,33 @@ TYPED_TEST(DeviceOtherRanks, GetTheInputsOfWalks) {
 }
 
 TYPED_TEST(DeviceOtherRanks, GetTheInputsOfProductsThatEndInUpdates) {
-  using S = TypeParam;
   std::vector<std::uint64_t> lengths;
   for (std::uint64_t row = 0; row < 3000; ++row) lengths.push_back(row % 7 == 3 ? 0 : row * row % 11);
   lengths.insert(lengths.end(), 500, 0);  // rows without messages
   const RandomMatrix a = matrix_of_row_lengths(lengths, 5000);
-  const std::uint64_t n = a.num_rows;
-  const ColumnOrder columns = order_columns_by_length(a.column_lengths(), 512, 12, Remainder::narrow);
-  const auto x = this->put(*this->device_, random_x<S>(columns, 1));
-  for (const std::uint32_t bin_messages : {300u, 20000u}) {
-    const auto matrix = pack(*this->device_, a, KernelKind::tile_messages, columns, {}, bin_messages);
-    ASSERT_TRUE(matrix->prepare_to_end_with_updates());
-    for (const auto& slots : {std::vector<VertexId>(), spread(n)})
-      for (const bool squares : {false, true})
-        this->expect_the_same_everywhere(n, 1, n - 100, slots, [&](const InputTarget<S>& target) {
-          auto score = this->put(*this->device_, random_values<S>(n, 3));
-          matrix->begin_for_update(x);
-          (void)this->device_
-              ->end_with_update(*matrix, {.link = 0.011, .constant = 0.05}, {}, ExactScale(64.0), squares,
-                                score, target)
-              .take();
-        });
-  }
+  for (const std::uint32_t bin_messages : {300u, 20000u})
+    for (const bool in_tiles : {true, false})
+      this->expect_the_same_of_endings(a, 512, bin_messages, a.num_rows - 100, in_tiles, {});
 }
 
-/// More bins than blocks, so that blocks go from one to the next.
-template <class S>
-class DeviceOtherRanksOfManyBins : public DeviceOtherRanks<S> {
- protected:
-  void expect_inputs_everywhere(const RandomMatrix& a, std::uint32_t tile_columns,
-                                std::uint32_t bin_messages) {
-    const std::uint64_t n = a.num_rows;
-    const ColumnOrder columns =
-        order_columns_by_length(a.column_lengths(), tile_columns, 12, Remainder::narrow);
-    const auto x = this->put(*this->device_, random_x<S>(columns, 1));
-    const auto matrix = pack(*this->device_, a, KernelKind::tile_messages, columns, {}, bin_messages);
-    ASSERT_TRUE(matrix->prepare_to_end_with_updates());
-    const auto scale = this->put(*this->device_, random_values<S>(n, 2));
-    for (const std::uint64_t num_inputs : {n, n - 20000, n / 2})
-      for (const bool squares : {false, true})
-        this->expect_the_same_everywhere(n, 1, num_inputs, spread(n), [&](const InputTarget<S>& target) {
-          auto score = this->put(*this->device_, random_values<S>(n, 3));
-          matrix->begin_for_update(x);
-          (void)this->device_
-              ->end_with_update(*matrix, {.link = 0.011, .constant = 0.05}, scale, ExactScale(64.0), squares,
-                                score, target)
-              .take();
-        });
-  }
-};
-TYPED_TEST_SUITE(DeviceOtherRanksOfManyBins, Precisions);
-
-/// Some bins have many rows, some few.
-TYPED_TEST(DeviceOtherRanksOfManyBins, GetTheInputs) {
+/// More bins than blocks, so that blocks go from one to the next; some have many rows, some few.
+TYPED_TEST(DeviceOtherRanks, GetTheInputsOfManyBins) {
   std::vector<std::uint64_t> lengths(4000, 60);
   for (std::uint64_t row = 0; row < 90000; ++row) lengths.push_back(row % 7 == 3 ? 0 : row * row % 5);
   lengths.insert(lengths.end(), 5000, 0);
-  this->expect_inputs_everywhere(matrix_of_row_lengths(lengths, 60000), 4000, 200);
+  const RandomMatrix a = matrix_of_row_lengths(lengths, 60000);
+  const auto scale = this->put(*this->device_, random_values<TypeParam>(a.num_rows, 2));
+  for (const std::uint64_t num_inputs : {a.num_rows, a.num_rows - 20000, a.num_rows / 2})
+    this->expect_the_same_of_endings(a, 4000, 200, num_inputs, false, scale);
 }
 
-/// Messages stay in the cache, which copies say: these once became code that is none (docs/performance.md).
-TYPED_TEST(DeviceOtherRanksOfManyBins, OfLargeMatricesGetTheInputs) {
+/// The same where messages are to stay in the cache: of copies that say so a compiler once made illegal
+/// instructions (docs/performance.md).
+TYPED_TEST(DeviceOtherRanks, OfLargeMatricesGetTheInputsOfManyBins) {
+  const RandomMatrix a = random_matrix(7, 900000, 700000, 9, false);
   const std::uint32_t whole = this->device_->tiling_limits().tile_columns;
-  this->expect_inputs_everywhere(random_matrix(7, 900000, 700000, 9, false), whole, 12000);
+  const auto scale = this->put(*this->device_, random_values<TypeParam>(a.num_rows, 2));
+  this->expect_the_same_of_endings(a, whole, 12000, a.num_rows - 20000, false, scale);
 }
 
 }  // namespace

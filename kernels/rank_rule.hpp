@@ -69,6 +69,8 @@ struct RankRule {
     return update;
   }
 
+  /// Whether updates depend on the sum of all scores; else on that of dangling ones alone.
+  TESSERA_HD bool needs_total() const { return dangling == Dangling::rescale; }
   /// The update after `update`, which left these sums of the rows that it saw; S: what scores are stored as.
   template <class S>
   TESSERA_HD RankUpdate update_after(const RankUpdate& update, ExactSum total, ExactSum dangling_sum,

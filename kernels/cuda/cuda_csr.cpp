@@ -121,6 +121,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
             .deal = run_rows_ ? run_rows_->view() : CsrDeal{},
             .windows = run_windows_ ? run_windows_->view() : RunWindows{},
             .prefers_windows = prefers_windows_,
+            .cluster = run_cluster_ ? run_cluster_->view() : RunCluster{},
             .memory = run_memory_.data(),
             .x = run_inputs_.data(),
             .other_x = run_inputs_.data() + device_.num_slots};
@@ -160,7 +161,10 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     if (may_be_in_registers && can_run_steps<S>(is_weighted())) {
       const Buffer<EdgeOffset> row_offsets = on_host(device_.row_offsets);
       const RowDeal deal = deal_rank_run_rows(row_offsets.span(), num_blocks);
-      if (deal.blocks.size() - 1 <= num_blocks) run_rows_.emplace(deal);
+      if (deal.blocks.size() - 1 <= num_blocks) {
+        run_rows_.emplace(deal);
+        deal_to_cluster(row_offsets.span());
+      }
       prefers_windows_ = is_large && deal.cut_rows.empty();
     }
     if (!run_rows_ || is_large) cut_windows();
@@ -170,6 +174,15 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     run_inputs_ = device_buffer<S>(2 * device_.num_slots);
     TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
     return true;
+  }
+  /// Where it pays, and fits.
+  void deal_to_cluster(std::span<const EdgeOffset> row_offsets) const {
+    if (is_weighted() || device_.num_slots > kMostClusterColumns ||
+        !pays_in_cluster(device_.num_rows, device_.col_indices.size(), sizeof(S)))
+      return;
+    const auto num_cols = static_cast<std::uint32_t>(device_.num_slots);
+    const ClusterDeal deal = deal_cluster_rows(row_offsets, on_host(device_.col_indices).span(), num_cols);
+    if (fits_in_cluster<S>(deal.most, num_cols)) run_cluster_.emplace(deal, num_cols);
   }
   /// Where they fit; once.
   void cut_windows() const {
@@ -211,6 +224,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
   mutable std::optional<RunWindowRows> run_windows_;
+  mutable std::optional<RunClusterRows> run_cluster_;
   mutable bool has_cut_windows_ = false, prefers_windows_ = false;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;

@@ -16,6 +16,7 @@
 #include "kernels/cuda/cuda_row_runs.hpp"
 #include "kernels/cuda/cuda_slice_shares.hpp"
 #include "kernels/cuda/cuda_vector_ops.hpp"
+#include "kernels/cuda/run_cluster_rows.hpp"
 #include "kernels/cuda/run_window_rows.hpp"
 #include "kernels/pair_run.hpp"
 #include "kernels/tile_composite_view.hpp"
@@ -148,6 +149,7 @@ struct RunMatrix {
   CsrDeal deal;                  ///< of deal_rank_run_rows, or no blocks
   RunWindows windows;            ///< or none, where there is a deal
   bool prefers_windows = false;  ///< of both
+  RunCluster cluster;            ///< beside a deal, where that is faster, or none
   RunMemory* memory = nullptr;
   S *x = nullptr, *other_x = nullptr;  ///< num_cols each, 0 but for inputs
 };
@@ -163,7 +165,8 @@ struct RunSide {
   CsrView<S> a;
   CsrDeal deal;  ///< or windows, with no more blocks or windows than run at once
   RunWindows windows;
-  RankVectors<S> vectors;  ///< without y, factor, others and out
+  RankVectors<S> vectors;   ///< without y, factor, others and out
+  RunCluster cluster = {};  ///< of run_in_cluster
 };
 /// Steps one after another in one kernel, each A x and rank_update() of it. Run: RankRun, by one matrix, or
 /// PairRun, by two in turn.
@@ -188,6 +191,14 @@ std::size_t room_for_windows(bool weighted);
 /// By windows where the first side has some: then all have, and fit together.
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how);
+
+/// Whether the device has clusters, and blocks of one the memory for these rows.
+template <class S>
+bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols);
+/// run_steps of one matrix without weights, without squares, by its cluster; inputs are made from
+/// vectors.before.
+template <class S>
+void run_in_cluster(const DeviceRun<S, RankRun>& how);
 
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are

@@ -53,8 +53,13 @@ void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>
   how.memory = rows.memory;
   how.x = rows.x;
   how.other_x = rows.other_x;
-  put_start(vectors, how.x);
-  run_steps(how);
+  how.sides[0].cluster = rows.cluster;
+  if (rows.cluster.blocks != nullptr && !squares) {
+    run_in_cluster(how);
+  } else {
+    put_start(vectors, how.x);
+    run_steps(how);
+  }
 }
 
 template <class S>

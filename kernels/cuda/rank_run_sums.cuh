@@ -26,23 +26,29 @@ struct RunPieces {
   template <class S>
   __device__ void add_row(const ExactScale& scale, double change, double stored, S number, bool is_mass) {
     const double size = fabs(change);
-    add<ExactSum::kFolds>(scale, kChange, size);
-    if constexpr (kSquares) add<WideExactSum::kFolds>(scale, kSquaresAt, size * size);
+    add<ExactSum::kFolds>(scale, words + kChange, size);
+    if constexpr (kSquares) add<WideExactSum::kFolds>(scale, words + kSquaresAt, size * size);
     change_max = fmax(change_max, size);
-    add<ExactSum::kFolds>(scale, kTotal, stored);
-    const double dangling = is_mass ? stored * static_cast<double>(number) : number == S{0} ? stored : 0.0;
-    add<ExactSum::kFolds>(scale, kDangling, dangling);
+    int of_stored[ExactSum::kFolds] = {};
+    add<ExactSum::kFolds>(scale, of_stored, stored);
+#pragma unroll
+    for (unsigned f = 0; f < ExactSum::kFolds; ++f) words[kTotal + f] += of_stored[f];
+    if (is_mass)
+      add<ExactSum::kFolds>(scale, words + kDangling, stored * static_cast<double>(number));
+    else if (number == S{0})
+#pragma unroll
+      for (unsigned f = 0; f < ExactSum::kFolds; ++f) words[kDangling + f] += of_stored[f];
   }
 
  private:
   /// Of a term that has been shifted to the end of the mantissa by a magic number, whose own bits are above,
   /// the lower half of the bits is the piece.
   template <int kFolds>
-  __device__ void add(const ExactScale& scale, unsigned first, double term) {
+  __device__ static void add(const ExactScale& scale, int* sums, double term) {
 #pragma unroll
     for (int f = 0; f < kFolds; ++f) {
       const double shifted = term + scale.magic(f);
-      words[first + f] += __double2loint(shifted);
+      sums[f] += __double2loint(shifted);
       term -= shifted - scale.magic(f);
     }
   }

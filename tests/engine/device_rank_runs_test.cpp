@@ -1,5 +1,6 @@
 // Runs of steps of ranks without the host: a device's bits against products and updates of the CPU, one by
 // one. Skips, visibly, where no device answers.
+#include "kernels/cuda/run_cluster.hpp"
 #include "tests/support/device_case.hpp"
 
 namespace tessera::test {
@@ -148,6 +149,30 @@ TYPED_TEST(DeviceRankRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
     std::vector<std::uint64_t> one(std::max<std::uint64_t>(length, 1), 0);
     one.front() = length;
     this->expect_the_bits_of_the_cpu(matrix_of_row_lengths(one, one.size()), {});
+  }
+}
+
+/// Rows of no elements, of every number that a lane has, of one and of many chunks, of some blocks none, and
+/// several a thread.
+TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> all;
+  for (const std::uint64_t length :
+       {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 600, 1000})
+    all.insert(all.end(), {length, 1, 0, length});
+  all.resize(2000, 2);
+  const std::vector<std::uint64_t> many(sizeof(TypeParam) == 4 ? 9000 : 5000, 1), one_long{5000, 1, 1};
+  for (const auto& lengths : {all, many, one_long, {1}, {3, 3}}) {
+    const std::uint64_t size = std::max<std::uint64_t>(lengths.size(), lengths[0]);
+    std::vector<std::uint64_t> rows = lengths;
+    rows.resize(size, 0);
+    const RandomMatrix a = matrix_of_row_lengths(rows, size);
+    ASSERT_TRUE(cuda::pays_in_cluster(size, a.col_indices.size(), sizeof(TypeParam)));
+    for (const Norm norm : {Norm::l1, Norm::linf})
+      for (const bool with_jump : {false, true})
+        this->expect_the_bits_of_the_cpu(
+            a, {.with_jump = with_jump, .num_unconnected = with_jump ? 0 : size / 3, .norm = norm});
+    this->expect_the_bits_of_the_cpu(a, {.scales = Scales::none});
+    this->expect_the_bits_of_the_cpu(a, {.scales = Scales::masses});
   }
 }
 

@@ -34,6 +34,28 @@ TEST(RankRule, HasTheHandValuesOfEachRule) {
   expect_update(after(Dangling::rescale, false), 0.75 / 0.4375, 0.25 / 0.4375, 0);
 }
 
+/// A device leaves the total out where it is not needed.
+TEST(RankRule, SaysWhetherItNeedsTheTotal) {
+  for (const Dangling dangling :
+       {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
+    for (const bool jumps_anywhere : {false, true})
+      for (const std::uint64_t num_unconnected : {0, 3}) {
+        const RankRule rule{.dangling = dangling,
+                            .jumps_anywhere = jumps_anywhere,
+                            .num_vertices = 8,
+                            .num_unconnected = num_unconnected};
+        const ExactScale scale(4.0);
+        ExactSum total, part;
+        scale.add(0.5, total);
+        scale.add(0.125, part);
+        const RankUpdate before{.link = 0.85, .constant = 0.01};
+        const RankUpdate with = rule.update_after<float>(before, total, part, scale),
+                         without = rule.update_after<float>(before, ExactSum(), part, scale);
+        EXPECT_EQ(rule.needs_total(), with.link != without.link || with.teleport != without.teleport ||
+                                          with.constant != without.constant);
+      }
+}
+
 TEST(RankRule, CountsVerticesThatNoUpdateSees) {
   const ExactScale scale(4.0);
   ExactSum total, dangling;

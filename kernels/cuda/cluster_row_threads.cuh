@@ -1,0 +1,199 @@
+// The threads of a cluster's blocks that have rows: a step's sums of elements, scores, and inputs of the
+// next.
+#pragma once
+#include "kernels/cuda/cluster_parts.cuh"
+
+namespace tessera::cuda {
+
+/// What a lane adds up of a task.
+template <class S>
+class LaneSum {
+ public:
+  __device__ LaneSum(const std::uint32_t* words, const S* inputs) : words_(words), inputs_(inputs) {}
+
+  /// Of a row of up to kElements, as thread_sum().
+  template <unsigned kElements>
+  __device__ double of_row() const {
+    constexpr unsigned kUsed = kElements < kSumLanes ? kElements : kSumLanes;
+    double lanes[kUsed];
+#pragma unroll
+    for (unsigned j = 0; j < kUsed; j += 2) read(j, lanes[j], lanes[j + 1]);
+#pragma unroll
+    for (unsigned j = kUsed; j < kElements; j += 2) {
+      double first, second;
+      read(j, first, second);
+      lanes[j - kUsed] += first, lanes[j - kUsed + 1] += second;
+    }
+#pragma unroll
+    for (unsigned distance = 1; distance < kUsed; distance *= 2)
+#pragma unroll
+      for (unsigned j = 0; j < kUsed; j += 2 * distance) lanes[j] += lanes[j + distance];
+    return lanes[0];
+  }
+  /// Of a chunk that kSumLanes lanes have, as group_sum(). Whole warps call.
+  __device__ double of_chunk(unsigned num_elements) const {
+    double sum = 0;
+    unsigned k = 0;
+#pragma unroll 1
+    for (; k + 8 <= num_elements; k += 8) add<8>(k, sum);
+    if (k < num_elements) add<4>(k, sum);
+#pragma unroll
+    for (unsigned distance = 1; distance < kSumLanes; distance *= 2)
+      sum += __shfl_xor_sync(~0u, sum, distance);
+    return sum;
+  }
+
+ private:
+  __device__ void read(unsigned k, double& first, double& second) const {
+    const std::uint32_t word = words_[k / 2 * kWarpLanes];
+    first = inputs_[word & 0xffff], second = inputs_[word >> 16];
+  }
+  template <unsigned kCount>
+  __device__ void add(unsigned k, double& sum) const {
+    double terms[kCount];
+#pragma unroll
+    for (unsigned j = 0; j < kCount; j += 2) read(k + j, terms[j], terms[j + 1]);
+#pragma unroll
+    for (unsigned j = 0; j < kCount; ++j) sum += terms[j];
+  }
+
+  const std::uint32_t* const words_;
+  const S* const inputs_;
+};
+
+/// The rows of a block's first kClusterRowThreads threads.
+template <class S>
+class ClusterRowThreads {
+ public:
+  __device__ ClusterRowThreads(const DeviceRun<S, RankRun>& how, ClusterParts<S>& parts,
+                               const ClusterBlock& own, const ClusterBlock& next)
+      : v_(how.sides[0].vectors),
+        bound_(how.bound),
+        parts_(parts),
+        first_row_(own.first_row),
+        num_tasks_(next.first_task - own.first_task),
+        stride_(how.sides[0].cluster.num_cols + 1) {
+    const auto end = static_cast<VertexId>(min(std::uint64_t{next.first_row}, v_.num_rows));
+    num_rows_ = end > first_row_ ? end - first_row_ : 0;
+    each_row([&](unsigned j, std::uint64_t i) {
+      row_[j] = how.sides[0].cluster.rows[i];
+      score_[j] = v_.before[i];
+      scale_[j] = v_.scale == nullptr ? S{1} : v_.scale[i];
+      if (i < v_.places.count) place_[j] = v_.places.place_of(i);
+    });
+    const unsigned task = threadIdx.x / kWarpLanes;
+    if (task < num_tasks_) {
+      first_task_ = parts.tasks[task];
+      first_sum_ = parts.sum_of_lane[threadIdx.x];
+    }
+    const auto begin = static_cast<SharedAddress>(__cvta_generic_to_shared(&parts.shared));
+    inputs_at_ = static_cast<SharedAddress>(__cvta_generic_to_shared(parts.inputs)) - begin;
+    barriers_at_ = parts.shared.inputs_are_there[0].address() - begin;
+#pragma unroll
+    for (unsigned block = 0; block < kClusterBlocks; ++block) begin_in_[block] = address_in(block, begin);
+  }
+  /// Behind the first filling, until there is no next step.
+  __device__ void go(unsigned input_bytes) {
+    for (unsigned step = 0;; ++step) {
+      if (step > 0) {
+        ByteBarrier& there = parts_.shared.inputs_are_there[step % 2];
+        there.wait((step - 1) / 2);
+        if (threadIdx.x == 0) there.expect(input_bytes);
+      }
+      add_up(parts_.inputs + (step % 2) * stride_);
+      wait_at(kSumsAreThere, kClusterRowThreads);
+      double y[kClusterRowsEach];
+      each_row([&](unsigned j, std::uint64_t) { y[j] = sum_of(row_[j]); });
+      wait_at(kNextIsKnown, kClusterThreads);
+      if (parts_.shared.is_none) break;
+      finish(parts_.shared.update, y, (step + 1) % 2);
+    }
+    each_row([&](unsigned j, std::uint64_t i) { v_.score[i] = score_[j]; });
+  }
+
+ private:
+  template <class Use>
+  __device__ void each_row(const Use& use) const {
+#pragma unroll
+    for (unsigned j = 0; j < kClusterRowsEach; ++j) {
+      const std::uint32_t row = j * kClusterRowThreads + threadIdx.x;
+      if (row < num_rows_) use(j, std::uint64_t{first_row_} + row);
+    }
+  }
+  /// A warp's tasks, of which it remembers the first.
+  __device__ void add_up(const S* inputs) const {
+    constexpr unsigned kWarps = kClusterRowThreads / kWarpLanes;
+    const unsigned first = threadIdx.x / kWarpLanes, lane = threadIdx.x % kWarpLanes;
+    if (first < num_tasks_) add_up(first_task_, first_sum_, inputs);
+    for (unsigned t = first + kWarps; t < num_tasks_; t += kWarps)
+      add_up(parts_.tasks[t], parts_.sum_of_lane[t * kWarpLanes + lane], inputs);
+  }
+  __device__ void add_up(const ClusterTask& task, std::uint16_t to, const S* inputs) const {
+    const unsigned lane = threadIdx.x % kWarpLanes;
+    const double sum = sum_of(task, LaneSum<S>(parts_.words + task.first_word + lane, inputs));
+    if (to != kNoClusterSum) parts_.sums[to] = sum;
+  }
+  __device__ static double sum_of(const ClusterTask& task, const LaneSum<S>& lane) {
+    if (task.is_of_chunks) return lane.of_chunk(task.num_elements);
+    switch (task.num_elements) {
+      case 2:
+        return lane.template of_row<2>();
+      case 4:
+        return lane.template of_row<4>();
+      case 8:
+        return lane.template of_row<8>();
+      default:
+        return lane.template of_row<16>();
+    }
+  }
+  /// From 0 on, so that a sum of negative zeros is the same.
+  __device__ double sum_of(const ClusterRow& row) const {
+    double sum = 0;
+#pragma unroll 1
+    for (unsigned k = 0; k < row.num_sums; ++k) sum += parts_.sums[row.first_sum + k];
+    return sum;
+  }
+  /// Inputs first, on which all blocks wait.
+  __device__ void finish(const RankUpdate& update, const double (&y)[kClusterRowsEach], unsigned turn) {
+    S now[kClusterRowsEach];
+    each_row([&](unsigned j, std::uint64_t i) {
+      now[j] = new_rank(update, v_, i, y[j]);
+      if (i < v_.places.count) put(turn * stride_ + place_[j], input_of(v_, now[j], scale_[j]), turn);
+    });
+    ClusterPieces pieces;
+    each_row([&](unsigned j, std::uint64_t) {
+      pieces.add_row(bound_, static_cast<double>(now[j]) - static_cast<double>(score_[j]),
+                     static_cast<double>(now[j]), scale_[j], v_.are_masses);
+      score_[j] = now[j];
+    });
+    if (threadIdx.x < num_rows_) {
+#pragma unroll
+      for (unsigned word = 0; word < ClusterPieces::kCount; ++word)
+        parts_.shared.of_thread[word][threadIdx.x] = pieces.words[word];
+      parts_.shared.largest[threadIdx.x] = pieces.change_max;
+    }
+    arrive_at(kPiecesAreThere, kClusterThreads);
+  }
+  __device__ void put(std::uint32_t place, S input, unsigned turn) const {
+    const SharedAddress at = inputs_at_ + place * sizeof(S),
+                        barrier = barriers_at_ + turn * sizeof(ByteBarrier);
+#pragma unroll
+    for (unsigned block = 0; block < kClusterBlocks; ++block)
+      send(begin_in_[block] + at, input, begin_in_[block] + barrier);
+  }
+
+  const RankVectors<S>& v_;
+  const ExactScale& bound_;
+  ClusterParts<S>& parts_;
+  const VertexId first_row_;
+  const unsigned num_tasks_, stride_;
+  std::uint32_t num_rows_;
+  ClusterTask first_task_;
+  std::uint16_t first_sum_ = kNoClusterSum;
+  ClusterRow row_[kClusterRowsEach];
+  S score_[kClusterRowsEach], scale_[kClusterRowsEach];
+  VertexId place_[kClusterRowsEach];
+  SharedAddress inputs_at_, barriers_at_, begin_in_[kClusterBlocks];  // of shared memory in each block
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,35 @@
+// The rows of a CSR matrix dealt to a cluster (run_cluster.hpp), in device memory, as runs of steps go
+// through them. Host code.
+#pragma once
+#include "kernels/base/buffer.hpp"
+#include "kernels/cuda/run_cluster.hpp"
+
+namespace tessera::cuda {
+
+/// In device memory, but for the sizes; as ClusterDeal has them.
+struct RunCluster {
+  const ClusterBlock* blocks = nullptr;  ///< or null: no cluster
+  const ClusterTask* tasks = nullptr;
+  const std::uint16_t* sum_of_lane = nullptr;
+  const std::uint32_t* words = nullptr;
+  const ClusterRow* rows = nullptr;
+  ClusterSizes most;
+  std::uint32_t num_cols = 0;
+};
+
+class RunClusterRows {
+ public:
+  RunClusterRows(const ClusterDeal& deal, std::uint32_t num_cols);
+  RunCluster view() const;
+
+ private:
+  Buffer<ClusterBlock> blocks_;
+  Buffer<ClusterTask> tasks_;
+  Buffer<std::uint16_t> sum_of_lane_;
+  Buffer<std::uint32_t> words_;
+  Buffer<ClusterRow> rows_;
+  ClusterSizes most_;
+  std::uint32_t num_cols_;
+};
+
+}  // namespace tessera::cuda

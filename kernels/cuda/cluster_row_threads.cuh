@@ -61,8 +61,8 @@ class LaneSum {
   const S* const inputs_;
 };
 
-/// The rows of a block's first kClusterRowThreads threads.
-template <class S>
+/// The rows of a block's first kClusterRowThreads threads, up to kRowsEach each.
+template <class S, unsigned kRowsEach>
 class ClusterRowThreads {
  public:
   __device__ ClusterRowThreads(const DeviceRun<S, RankRun>& how, ClusterParts<S>& parts,
@@ -95,14 +95,14 @@ class ClusterRowThreads {
   /// Behind the first filling, until there is no next step.
   __device__ void go(unsigned input_bytes) {
     for (unsigned step = 0;; ++step) {
-      if (step > 0) {
+      if (step > 0 && input_bytes > 0) {
         ByteBarrier& there = parts_.shared.inputs_are_there[step % 2];
         there.wait((step - 1) / 2);
         if (threadIdx.x == 0) there.expect(input_bytes);
       }
       add_up(parts_.inputs + (step % 2) * stride_);
       wait_at(kSumsAreThere, kClusterRowThreads);
-      double y[kClusterRowsEach];
+      double y[kRowsEach];
       each_row([&](unsigned j, std::uint64_t) { y[j] = sum_of(row_[j]); });
       wait_at(kNextIsKnown, kClusterThreads);
       if (parts_.shared.is_none) break;
@@ -115,7 +115,7 @@ class ClusterRowThreads {
   template <class Use>
   __device__ void each_row(const Use& use) const {
 #pragma unroll
-    for (unsigned j = 0; j < kClusterRowsEach; ++j) {
+    for (unsigned j = 0; j < kRowsEach; ++j) {
       const std::uint32_t row = j * kClusterRowThreads + threadIdx.x;
       if (row < num_rows_) use(j, std::uint64_t{first_row_} + row);
     }
@@ -154,8 +154,8 @@ class ClusterRowThreads {
     return sum;
   }
   /// Inputs first, on which all blocks wait.
-  __device__ void finish(const RankUpdate& update, const double (&y)[kClusterRowsEach], unsigned turn) {
-    S now[kClusterRowsEach];
+  __device__ void finish(const RankUpdate& update, const double (&y)[kRowsEach], unsigned turn) {
+    S now[kRowsEach];
     each_row([&](unsigned j, std::uint64_t i) {
       now[j] = new_rank(update, v_, i, y[j]);
       if (i < v_.places.count) put(turn * stride_ + place_[j], input_of(v_, now[j], scale_[j]), turn);
@@ -190,9 +190,9 @@ class ClusterRowThreads {
   std::uint32_t num_rows_;
   ClusterTask first_task_;
   std::uint16_t first_sum_ = kNoClusterSum;
-  ClusterRow row_[kClusterRowsEach];
-  S score_[kClusterRowsEach], scale_[kClusterRowsEach];
-  VertexId place_[kClusterRowsEach];
+  ClusterRow row_[kRowsEach];
+  S score_[kRowsEach], scale_[kRowsEach];
+  VertexId place_[kRowsEach];
   SharedAddress inputs_at_, barriers_at_, begin_in_[kClusterBlocks];  // of shared memory in each block
 };
 

@@ -64,7 +64,7 @@ class ClusterSumThreads {
   }
   /// Of fold().
   __device__ Limb own_sum() const {
-    static_assert(4 * kClusterRowsEach < 32, "pieces of four threads, of 26 bits and a sign, fit an int");
+    static_assert(4 * kMostClusterRowsEach < 32, "pieces of four threads, of 26 bits and a sign, fit an int");
     static_assert(kFolds * kClusterBlocks <= kWarpLanes);
     const auto* pieces = reinterpret_cast<const int4*>(shared_.of_thread[warp() * kFolds + fold()]);
     long long sum = 0;

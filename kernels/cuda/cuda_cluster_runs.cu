@@ -11,7 +11,7 @@ namespace tessera::cuda {
 namespace {
 
 /// A grid of one cluster.
-template <class S>
+template <class S, unsigned kRowsEach>
 __global__ void __launch_bounds__(kClusterThreads, 1)
     cluster_run_kernel(const __grid_constant__ DeviceRun<S, RankRun> how) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   parts.fill(how, own, next, num_inputs);
   meet_in_cluster();
   if (threadIdx.x < kClusterRowThreads) {
-    ClusterRowThreads<S>(how, parts, own, next).go(num_inputs * sizeof(S));
+    ClusterRowThreads<S, kRowsEach>(how, parts, own, next).go(num_inputs * sizeof(S));
   } else {
     const std::uint32_t num_rows = next.first_row - own.first_row;
     ClusterSumThreads(parts.shared, min(kClusterRowThreads, num_rows)).go(how);
@@ -56,6 +56,21 @@ struct ClusterLaunch {
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 };
 
+/// Rows that go by with fewer instructions, where that is enough for the threads.
+constexpr unsigned kFewRowsEach = 1;
+template <class S>
+auto* kernel_for(const ClusterSizes& most) {
+  return most.rows <= kFewRowsEach * kClusterRowThreads ? cluster_run_kernel<S, kFewRowsEach>
+                                                        : cluster_run_kernel<S, kMostClusterRowsEach>;
+}
+template <class S>
+void allow_shared_bytes(const ClusterSizes& most, std::size_t num_bytes) {
+  if (most.rows <= kFewRowsEach * kClusterRowThreads)
+    cuda::allow_shared_bytes<cluster_run_kernel<S, kFewRowsEach>>(num_bytes);
+  else
+    cuda::allow_shared_bytes<cluster_run_kernel<S, kMostClusterRowsEach>>(num_bytes);
+}
+
 template <class S>
 std::size_t shared_bytes(const ClusterSizes& most, std::uint64_t num_cols) {
   return ClusterLayout(sizeof(ClusterShared), most, num_cols, sizeof(S)).end;
@@ -69,14 +84,15 @@ bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols) {
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const std::size_t needed = shared_bytes<S>(most, num_cols);
-  if (needed > static_cast<std::size_t>(bytes)) return false;
-  cudaFuncAttributes kernel{};  // empty where it was compiled for devices without clusters
-  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&kernel, cluster_run_kernel<S>));
-  if (kernel.ptxVersion < kLeastVersion) return false;
+  if (most.rows > kMostClusterRowsEach * kClusterRowThreads || needed > static_cast<std::size_t>(bytes))
+    return false;
+  cudaFuncAttributes attributes{};  // empty where it was compiled for devices without clusters
+  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&attributes, kernel_for<S>(most)));
+  if (attributes.ptxVersion < kLeastVersion) return false;
   ClusterLaunch launch(needed);
-  allow_shared_bytes<cluster_run_kernel<S>>(needed);
+  allow_shared_bytes<S>(most, needed);
   int num_clusters = 0;  // none, for example, where a device is parted into small ones
-  TESSERA_CUDA_CALL(cudaOccupancyMaxActiveClusters(&num_clusters, cluster_run_kernel<S>, &launch.config));
+  TESSERA_CUDA_CALL(cudaOccupancyMaxActiveClusters(&num_clusters, kernel_for<S>(most), &launch.config));
   return num_clusters > 0;
 }
 
@@ -84,8 +100,8 @@ template <class S>
 void run_in_cluster(const DeviceRun<S, RankRun>& how) {
   const RunCluster& rows = how.sides[0].cluster;
   ClusterLaunch launch(shared_bytes<S>(rows.most, rows.num_cols));
-  allow_shared_bytes<cluster_run_kernel<S>>(launch.config.dynamicSmemBytes);
-  TESSERA_CUDA_CALL(cudaLaunchKernelEx(&launch.config, cluster_run_kernel<S>, how));
+  allow_shared_bytes<S>(rows.most, launch.config.dynamicSmemBytes);
+  TESSERA_CUDA_CALL(cudaLaunchKernelEx(&launch.config, kernel_for<S>(rows.most), how));
 }
 
 #define TESSERA_INSTANTIATE(S)                                          \

@@ -8,9 +8,6 @@
 namespace tessera::cuda {
 namespace {
 
-static_assert(kMostClusterCost / kClusterRowCost / kClusterBlocks < kClusterRowsEach * kClusterRowThreads,
-              "a block has threads for the rows of its share");
-
 constexpr unsigned kChunksAtOnce = kWarpLanes / kSumLanes;
 
 /// Elements of a row, or of a chunk of it.

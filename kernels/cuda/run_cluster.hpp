@@ -13,9 +13,9 @@ namespace tessera::cuda {
 
 /// As many as a cluster has on any device that has clusters.
 inline constexpr unsigned kClusterBlocks = 8;
-/// Threads of a block that have rows, and rows of each.
+/// Threads of a block that have rows, and rows of each at most.
 inline constexpr unsigned kClusterRowThreads = 512;
-inline constexpr std::uint32_t kClusterRowsEach = 3;
+inline constexpr std::uint32_t kMostClusterRowsEach = 3;
 inline constexpr unsigned kWarpLanes = 32;
 /// A lane of a task whose sum is nobody's.
 inline constexpr std::uint16_t kNoClusterSum = 0xffff;
@@ -53,7 +53,7 @@ struct ClusterDeal {
 
 /// What a row costs beside its elements, in elements, where inputs have four bytes.
 inline constexpr std::uint64_t kClusterRowCost = 6;
-inline constexpr std::uint64_t kMostClusterCost = std::uint64_t{1} << 16;
+inline constexpr std::uint64_t kMostClusterCost = 80000;
 /// Whether a graph is so small that steps in a cluster take less than those of a grid: the more inputs there
 /// are, the longer they take to all blocks (docs/performance.md). value_bytes: of an input.
 constexpr bool pays_in_cluster(std::uint64_t num_rows, std::uint64_t num_elements, std::size_t value_bytes) {

@@ -160,7 +160,7 @@ TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
        {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 600, 1000})
     all.insert(all.end(), {length, 1, 0, length});
   all.resize(2000, 2);
-  const std::vector<std::uint64_t> many(sizeof(TypeParam) == 4 ? 9000 : 5000, 1), one_long{5000, 1, 1};
+  const std::vector<std::uint64_t> many(sizeof(TypeParam) == 4 ? 11000 : 6000, 1), one_long{5000, 1, 1};
   for (const auto& lengths : {all, many, one_long, {1}, {3, 3}}) {
     const std::uint64_t size = std::max<std::uint64_t>(lengths.size(), lengths[0]);
     std::vector<std::uint64_t> rows = lengths;

@@ -83,7 +83,7 @@ for name in ${CHECKS-tests references sanitizers}; do
       check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:BackendNames*:MessagesBuild*:GraphPreparation*:CsrBuild*:SymmetricRows*'
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
         --gtest_filter='MatrixProducts*:Batches*:ProductComparison*'
-      check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*:DevicePeer*'
+      check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*:DevicePeer*:DeviceRunCluster*'
       check loop_tests "$build/bin/algorithms_test" --gtest_filter='ConjugateGradients*:DevicePageRank*:DeviceHits*:DeviceWalks*'
       ;;
     references) TESSERA_TEST_BACKEND=cuda check reference_tests in_shards "$build/bin/algorithms_test" --gtest_filter='*ReferenceData*:PeerAnswers*' ;;

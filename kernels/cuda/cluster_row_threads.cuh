@@ -95,6 +95,7 @@ class ClusterRowThreads {
   /// Behind the first filling, until there is no next step.
   __device__ void go(unsigned input_bytes) {
     for (unsigned step = 0;; ++step) {
+      // A round of no bytes would be over, and the next one, too, before all have seen it.
       if (step > 0 && input_bytes > 0) {
         ByteBarrier& there = parts_.shared.inputs_are_there[step % 2];
         there.wait((step - 1) / 2);
@@ -162,8 +163,8 @@ class ClusterRowThreads {
     });
     ClusterPieces pieces;
     each_row([&](unsigned j, std::uint64_t) {
-      pieces.add_row(bound_, static_cast<double>(now[j]) - static_cast<double>(score_[j]),
-                     static_cast<double>(now[j]), scale_[j], v_.are_masses);
+      pieces.add_row_by_score(bound_, static_cast<double>(now[j]) - static_cast<double>(score_[j]),
+                              static_cast<double>(now[j]), scale_[j], v_.are_masses);
       score_[j] = now[j];
     });
     if (threadIdx.x < num_rows_) {

@@ -14,7 +14,7 @@ namespace {
 template <class S, unsigned kRowsEach>
 __global__ void __launch_bounds__(kClusterThreads, 1)
     cluster_run_kernel(const __grid_constant__ DeviceRun<S, RankRun> how) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if CUDART_VERSION >= 12010 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
   extern __shared__ int4 raw[];
   const RunSide<S>& side = how.sides[0];
   const ClusterBlock own = side.cluster.blocks[blockIdx.x], next = side.cluster.blocks[blockIdx.x + 1];
@@ -80,6 +80,7 @@ std::size_t shared_bytes(const ClusterSizes& most, std::uint64_t num_cols) {
 
 template <class S>
 bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols) {
+  if (CUDART_VERSION < 12010) return false;  // st.async came with CUDA 12.1
   int device = 0, bytes = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));

@@ -175,7 +175,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
     return true;
   }
-  /// Where it pays, and fits.
+  /// Where it pays, and fits. For PageRank alone, though matrices of pairs are prepared here, too.
   void deal_to_cluster(std::span<const EdgeOffset> row_offsets) const {
     if (is_weighted() || device_.num_slots > kMostClusterColumns ||
         !pays_in_cluster(device_.num_rows, device_.col_indices.size(), sizeof(S)))

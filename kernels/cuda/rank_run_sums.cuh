@@ -25,10 +25,16 @@ struct RunPieces {
   }
   template <class S>
   __device__ void add_row(const ExactScale& scale, double change, double stored, S number, bool is_mass) {
-    const double size = fabs(change);
-    add<ExactSum::kFolds>(scale, words + kChange, size);
-    if constexpr (kSquares) add<WideExactSum::kFolds>(scale, words + kSquaresAt, size * size);
-    change_max = fmax(change_max, size);
+    add_change(scale, change);
+    add<ExactSum::kFolds>(scale, words + kTotal, stored);
+    const double dangling = is_mass ? stored * static_cast<double>(number) : number == S{0} ? stored : 0.0;
+    add<ExactSum::kFolds>(scale, words + kDangling, dangling);
+  }
+  /// The same with fewer additions of doubles: what dangles has the pieces of its score.
+  template <class S>
+  __device__ void add_row_by_score(const ExactScale& scale, double change, double stored, S number,
+                                   bool is_mass) {
+    add_change(scale, change);
     int of_stored[ExactSum::kFolds] = {};
     add<ExactSum::kFolds>(scale, of_stored, stored);
 #pragma unroll
@@ -41,6 +47,12 @@ struct RunPieces {
   }
 
  private:
+  __device__ void add_change(const ExactScale& scale, double change) {
+    const double size = fabs(change);
+    add<ExactSum::kFolds>(scale, words + kChange, size);
+    if constexpr (kSquares) add<WideExactSum::kFolds>(scale, words + kSquaresAt, size * size);
+    change_max = fmax(change_max, size);
+  }
   /// Of a term that has been shifted to the end of the mantissa by a magic number, whose own bits are above,
   /// the lower half of the bits is the piece.
   template <int kFolds>

@@ -1,4 +1,5 @@
-// How the rows of the smallest graphs are dealt to a cluster's blocks; no device is needed.
+// How the rows of the smallest graphs are dealt to a cluster's blocks; but for whether a device has room for
+// them, which skips, visibly, where none answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/cuda/run_cluster.hpp"
+#include "kernels/cuda/cuda_spmv.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -190,6 +191,22 @@ TEST(RunCluster, HasRoomForAllItsParts) {
   EXPECT_EQ(at.sum_of_lane, 224 + round_up<std::size_t>(3 * sizeof(ClusterTask), 16));
   EXPECT_EQ(at.inputs, at.sum_of_lane + 3 * 64);
   EXPECT_EQ(at.end, at.inputs + 2 * 12 * 4);
+}
+
+/// Of those that tests/engine/device_rank_runs_test.cpp runs in a cluster: else it would test something else.
+TEST(DeviceRunCluster, HasRoomForTheLargestGraphs) {
+  int num_devices = 0, major = 0;
+  if (cudaGetDeviceCount(&num_devices) != cudaSuccess || num_devices == 0)
+    GTEST_SKIP() << "no CUDA device answers";
+  ASSERT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
+  if (major < 9) GTEST_SKIP() << "this device has no clusters";
+  const auto most_of_rows = [](std::uint32_t num_rows) {
+    return SmallMatrix::of(std::vector<std::uint32_t>(num_rows, 1), num_rows).deal().most;
+  };
+  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(11000), 11000));
+  EXPECT_TRUE(fits_in_cluster<double>(most_of_rows(6000), 6000));
+  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(1), 1));
+  EXPECT_FALSE(fits_in_cluster<double>(most_of_rows(1), kMostClusterColumns));
 }
 
 }  // namespace

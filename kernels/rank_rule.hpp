@@ -69,7 +69,7 @@ struct RankRule {
     return update;
   }
 
-  /// Whether updates depend on the sum of all scores; else on that of dangling ones alone.
+  /// Whether updates depend on the sum of all scores; else update_after() gives the same with any.
   TESSERA_HD bool needs_total() const { return dangling == Dangling::rescale; }
   /// The update after `update`, which left these sums of the rows that it saw; S: what scores are stored as.
   template <class S>

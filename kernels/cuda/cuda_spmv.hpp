@@ -195,8 +195,8 @@ void run_steps(const DeviceRun<S, Run>& how);
 /// Whether the device has clusters, and blocks of one the memory for these rows.
 template <class S>
 bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols);
-/// run_steps of one matrix without weights, without squares, by its cluster; inputs are made from
-/// vectors.before.
+/// run_steps of one matrix without weights, without squares, by its cluster; x and memory are not used,
+/// inputs are made from vectors.before.
 template <class S>
 void run_in_cluster(const DeviceRun<S, RankRun>& how);
 

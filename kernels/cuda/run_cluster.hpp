@@ -1,6 +1,7 @@
 // Runs of steps of the smallest graphs: their rows are dealt to a cluster of blocks of threads, each of which
 // has all inputs in its shared memory, so that no step waits for L2. Host code.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace tessera::cuda {
 
-/// As many as a cluster has on any device that has clusters.
+/// As many as a cluster may have on any device that has clusters.
 inline constexpr unsigned kClusterBlocks = 8;
 /// Threads of a block that have rows, and rows of each at most.
 inline constexpr unsigned kClusterRowThreads = 512;
@@ -51,7 +52,8 @@ struct ClusterDeal {
   ClusterSizes most;
 };
 
-/// What a row costs beside its elements, in elements, where inputs have four bytes.
+/// What a row costs beside its elements, in elements, where inputs have four bytes; blocks get their shares
+/// by it whatever these have.
 inline constexpr std::uint64_t kClusterRowCost = 6;
 inline constexpr std::uint64_t kMostClusterCost = 80000;
 /// Whether a graph is so small that steps in a cluster take less than those of a grid: the more inputs there

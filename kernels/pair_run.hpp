@@ -30,6 +30,7 @@ struct PairRun {
     return norms[(num_steps + 1) % 2].unit * scale.value(masses);
   }
   TESSERA_HD static RankUpdate update_by(double norm) { return {.link = 1 / norm}; }
+  TESSERA_HD RankUpdate first_update() const { return update_by(first_norm); }
   /// Whether a run is over after so many half-steps, the last two of which changed so much.
   TESSERA_HD bool ends_after(unsigned num_steps, double change, double change_before,
                              double next_norm) const {

@@ -96,6 +96,7 @@ struct RankRun {
   Norm norm = Norm::l1;
   double tolerance = -1;  ///< the first step whose change is at most that is the last
 
+  TESSERA_HD const RankUpdate& first_update() const { return first; }
   /// Whether a run is over after so many steps, the last of which changed so much.
   TESSERA_HD bool ends_after(unsigned num_steps, double change) const {
     return num_steps >= most_steps || change <= tolerance;

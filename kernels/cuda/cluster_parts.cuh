@@ -12,8 +12,13 @@ inline constexpr unsigned kClusterWords = ClusterPieces::kCount + 1;  ///< and t
 /// Warps that add up: one for each number that has pieces, and one for the largest change.
 inline constexpr unsigned kClusterNumbers = ClusterPieces::kCount / ExactSum::kFolds,
                           kClusterThreads = kClusterRowThreads + (kClusterNumbers + 1) * kWarpLanes;
-/// Where threads of a block wait for each other.
-inline constexpr unsigned kSumsAreThere = 1, kNextIsKnown = 2, kPiecesAreThere = 3;
+/// Where the threads of rows wait for each other.
+inline constexpr unsigned kRowThreadsMeet = 1;
+/// All threads of a block, twice a step: when the pieces of its rows are there, and when the next one is known.
+__device__ inline void meet_in_block() {
+  __syncwarp();
+  asm volatile("barrier.sync 0;" ::: "memory");
+}
 
 struct ClusterShared {
   int of_thread[ClusterPieces::kCount][kClusterRowThreads];
@@ -25,55 +30,81 @@ struct ClusterShared {
   unsigned num_steps;
 };
 
-/// A block's shared memory.
+template <unsigned kSides>
+TESSERA_HD ClusterLayout<kSides> cluster_layout(const RunClusters<kSides>& rows, std::size_t value_bytes) {
+  ClusterSizes most[kSides];
+  for (unsigned side = 0; side < kSides; ++side) most[side] = rows.sides[side].most;
+  return {sizeof(ClusterShared), most, value_bytes};
+}
+
+/// Inputs that the scores of a side are.
 template <class S>
+__device__ inline unsigned num_inputs_of(const RankVectors<S>& v) {
+  return static_cast<unsigned>(min(v.places.count, v.num_rows));
+}
+
+/// A block's shared memory.
+template <class S, unsigned kSides>
 struct ClusterParts {
+  struct Side {
+    std::uint32_t* words;
+    ClusterTask* tasks;
+    std::uint16_t* sum_of_lane;
+  } sides[kSides];
   ClusterShared& shared;
   double* sums;
-  std::uint32_t* words;
-  ClusterTask* tasks;
-  std::uint16_t* sum_of_lane;
   S* inputs;
+  unsigned stride;  ///< inputs of odd steps lie so far behind those of even ones
 
-  __device__ ClusterParts(const RunCluster& rows, unsigned char* begin)
-      : ClusterParts(ClusterLayout(sizeof(ClusterShared), rows.most, rows.num_cols, sizeof(S)), begin) {}
-  __device__ ClusterParts(const ClusterLayout& at, unsigned char* begin)
+  __device__ ClusterParts(const RunClusters<kSides>& rows, unsigned char* begin)
+      : ClusterParts(cluster_layout(rows, sizeof(S)), begin) {}
+  __device__ ClusterParts(const ClusterLayout<kSides>& at, unsigned char* begin)
       : shared(*reinterpret_cast<ClusterShared*>(begin)),
         sums(reinterpret_cast<double*>(begin + at.sums)),
-        words(reinterpret_cast<std::uint32_t*>(begin + at.words)),
-        tasks(reinterpret_cast<ClusterTask*>(begin + at.tasks)),
-        sum_of_lane(reinterpret_cast<std::uint16_t*>(begin + at.sum_of_lane)),
-        inputs(reinterpret_cast<S*>(begin + at.inputs)) {}
+        inputs(reinterpret_cast<S*>(begin + at.inputs[0])),
+        stride(static_cast<unsigned>((at.inputs[1] - at.inputs[0]) / sizeof(S))) {
+    for (unsigned side = 0; side < kSides; ++side)
+      sides[side] = {reinterpret_cast<std::uint32_t*>(begin + at.sides[side].words),
+                     reinterpret_cast<ClusterTask*>(begin + at.sides[side].tasks),
+                     reinterpret_cast<std::uint16_t*>(begin + at.sides[side].sum_of_lane)};
+  }
+
+  /// Which side's scores the inputs of even steps (turn 0) or of odd ones are.
+  __device__ static constexpr unsigned side_before(unsigned turn) { return (turn + 1) % kSides; }
+  __device__ static constexpr unsigned sum_bytes() { return kClusterBlocks * kClusterWords * sizeof(Limb); }
 
   /// What no step changes, and the inputs of the first.
-  __device__ void fill(const DeviceRun<S, RankRun>& how, const ClusterBlock& own, const ClusterBlock& next,
-                       unsigned num_inputs) {
-    const RunCluster& from = how.sides[0].cluster;
-    const unsigned num_tasks = next.first_task - own.first_task;
-    copy(from.words + own.first_word, next.first_word - own.first_word, words);
-    copy(from.tasks + own.first_task, num_tasks, tasks);
-    copy(from.sum_of_lane + own.first_task * kWarpLanes, num_tasks * kWarpLanes, sum_of_lane);
-    for (unsigned i = threadIdx.x; i < 2 * (from.num_cols + 1); i += kClusterThreads) inputs[i] = 0;
+  template <class Run>
+  __device__ void fill(const DeviceRun<S, Run>& how, const RunClusters<kSides>& rows) {
+    for (unsigned side = 0; side < kSides; ++side) fill(rows.sides[side], sides[side]);
+    const unsigned end = stride + rows.sides[kSides - 1].most.cols + 1;
+    for (unsigned i = threadIdx.x; i < end; i += kClusterThreads) inputs[i] = 0;
     for (unsigned i = threadIdx.x; i < ClusterPieces::kCount * kClusterRowThreads; i += kClusterThreads)
       shared.of_thread[0][i] = 0;
     if (threadIdx.x < kClusterRowThreads) shared.largest[threadIdx.x] = 0;
     __syncthreads();
-    const RankVectors<S>& v = how.sides[0].vectors;
-    for (std::uint64_t i = threadIdx.x; i < num_inputs; i += kClusterThreads)
+    const RankVectors<S>& v = how.sides[side_before(0)].vectors;
+    for (std::uint64_t i = threadIdx.x; i < num_inputs_of(v); i += kClusterThreads)
       inputs[v.places.place_of(i)] = input_of(v, v.before[i], v.scale == nullptr ? S{1} : v.scale[i]);
     if (threadIdx.x != 0) return;
-    shared.update = how.run.first;
+    shared.update = how.run.first_update();
     shared.is_none = false;
     for (unsigned turn = 0; turn < 2; ++turn) {
       shared.sums_are_there[turn].start();
       shared.inputs_are_there[turn].start();
       shared.sums_are_there[turn].expect(sum_bytes());
-      shared.inputs_are_there[turn].expect(num_inputs * sizeof(S));
+      shared.inputs_are_there[turn].expect(num_inputs_of(how.sides[side_before(turn)].vectors) * sizeof(S));
     }
   }
-  __device__ static constexpr unsigned sum_bytes() { return kClusterBlocks * kClusterWords * sizeof(Limb); }
 
  private:
+  __device__ static void fill(const RunCluster& from, const Side& to) {
+    const ClusterBlock own = from.blocks[blockIdx.x], next = from.blocks[blockIdx.x + 1];
+    const unsigned num_tasks = next.first_task - own.first_task;
+    copy(from.words + own.first_word, next.first_word - own.first_word, to.words);
+    copy(from.tasks + own.first_task, num_tasks, to.tasks);
+    copy(from.sum_of_lane + own.first_task * kWarpLanes, num_tasks * kWarpLanes, to.sum_of_lane);
+  }
   template <class T>
   __device__ static void copy(const T* from, unsigned count, T* to) {
     for (unsigned i = threadIdx.x; i < count; i += kClusterThreads) to[i] = from[i];

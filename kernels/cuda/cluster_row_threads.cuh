@@ -61,54 +61,73 @@ class LaneSum {
   const S* const inputs_;
 };
 
-/// The rows of a block's first kClusterRowThreads threads, up to kRowsEach each.
-template <class S, unsigned kRowsEach>
-class ClusterRowThreads {
+/// What a thread needs to write to all blocks.
+template <class S>
+class ClusterInputs {
  public:
-  __device__ ClusterRowThreads(const DeviceRun<S, RankRun>& how, ClusterParts<S>& parts,
-                               const ClusterBlock& own, const ClusterBlock& next)
-      : v_(how.sides[0].vectors),
-        bound_(how.bound),
-        parts_(parts),
-        first_row_(own.first_row),
-        num_tasks_(next.first_task - own.first_task),
-        stride_(how.sides[0].cluster.num_cols + 1) {
-    const auto end = static_cast<VertexId>(min(std::uint64_t{next.first_row}, v_.num_rows));
-    num_rows_ = end > first_row_ ? end - first_row_ : 0;
-    each_row([&](unsigned j, std::uint64_t i) {
-      row_[j] = how.sides[0].cluster.rows[i];
-      score_[j] = v_.before[i];
-      scale_[j] = v_.scale == nullptr ? S{1} : v_.scale[i];
-      if (i < v_.places.count) place_[j] = v_.places.place_of(i);
-    });
-    const unsigned task = threadIdx.x / kWarpLanes;
-    if (task < num_tasks_) {
-      first_task_ = parts.tasks[task];
-      first_sum_ = parts.sum_of_lane[threadIdx.x];
-    }
+  template <unsigned kSides>
+  __device__ explicit ClusterInputs(const ClusterParts<S, kSides>& parts) : stride_(parts.stride) {
     const auto begin = static_cast<SharedAddress>(__cvta_generic_to_shared(&parts.shared));
     inputs_at_ = static_cast<SharedAddress>(__cvta_generic_to_shared(parts.inputs)) - begin;
     barriers_at_ = parts.shared.inputs_are_there[0].address() - begin;
 #pragma unroll
     for (unsigned block = 0; block < kClusterBlocks; ++block) begin_in_[block] = address_in(block, begin);
   }
-  /// Behind the first filling, until there is no next step.
-  __device__ void go(unsigned input_bytes) {
-    for (unsigned step = 0;; ++step) {
-      // A round of no bytes would be over, and the next one, too, before all have seen it.
-      if (step > 0 && input_bytes > 0) {
-        ByteBarrier& there = parts_.shared.inputs_are_there[step % 2];
-        there.wait((step - 1) / 2);
-        if (threadIdx.x == 0) there.expect(input_bytes);
-      }
-      add_up(parts_.inputs + (step % 2) * stride_);
-      wait_at(kSumsAreThere, kClusterRowThreads);
-      double y[kRowsEach];
-      each_row([&](unsigned j, std::uint64_t) { y[j] = sum_of(row_[j]); });
-      wait_at(kNextIsKnown, kClusterThreads);
-      if (parts_.shared.is_none) break;
-      finish(parts_.shared.update, y, (step + 1) % 2);
+  __device__ void put(std::uint32_t place, S input, unsigned turn) const {
+    const SharedAddress at = inputs_at_ + (turn * stride_ + place) * sizeof(S),
+                        barrier = barriers_at_ + turn * sizeof(ByteBarrier);
+#pragma unroll
+    for (unsigned block = 0; block < kClusterBlocks; ++block)
+      send(begin_in_[block] + at, input, begin_in_[block] + barrier);
+  }
+
+ private:
+  const unsigned stride_;
+  SharedAddress inputs_at_, barriers_at_, begin_in_[kClusterBlocks];  // of shared memory in each block
+};
+
+/// The rows of one side of a block's first kClusterRowThreads threads, up to kRowsEach each.
+template <class S, unsigned kRowsEach, unsigned kSides>
+class ClusterRows {
+ public:
+  __device__ ClusterRows(const RunSide<S>& side, const RunCluster& from, const ExactScale& bound,
+                         const ClusterParts<S, kSides>& parts, unsigned which_side)
+      : v_(side.vectors), bound_(bound), parts_(parts), own_(parts.sides[which_side]) {
+    const ClusterBlock own = from.blocks[blockIdx.x], next = from.blocks[blockIdx.x + 1];
+    const auto end = static_cast<VertexId>(min(std::uint64_t{next.first_row}, v_.num_rows));
+    first_row_ = own.first_row;
+    num_rows_ = end > first_row_ ? end - first_row_ : 0;
+    num_tasks_ = next.first_task - own.first_task;
+    each_row([&](unsigned j, std::uint64_t i) {
+      row_[j] = from.rows[i];
+      score_[j] = v_.before[i];
+      scale_[j] = v_.scale == nullptr ? S{1} : v_.scale[i];
+      if (i < v_.places.count) place_[j] = v_.places.place_of(i);
+    });
+    const unsigned task = threadIdx.x / kWarpLanes;
+    if (task < num_tasks_) {
+      first_task_ = own_.tasks[task];
+      first_sum_ = own_.sum_of_lane[threadIdx.x];
     }
+  }
+  /// Step `step`, which reads the inputs of `turn`; num_bytes: of those. False where there is none any more.
+  __device__ bool step(unsigned step, unsigned turn, unsigned num_bytes, const ClusterInputs<S>& inputs) {
+    // A round of no bytes would be over, and the next one, too, before all have seen it.
+    if (step > 0 && num_bytes > 0) {
+      ByteBarrier& there = parts_.shared.inputs_are_there[turn];
+      there.wait((step - 1) / 2);
+      if (threadIdx.x == 0) there.expect(num_bytes);
+    }
+    add_up(parts_.inputs + turn * parts_.stride);
+    wait_at(kRowThreadsMeet, kClusterRowThreads);
+    double y[kRowsEach];
+    each_row([&](unsigned j, std::uint64_t) { y[j] = sum_of(row_[j]); });
+    meet_in_block();
+    if (parts_.shared.is_none) return false;
+    finish(parts_.shared.update, y, 1 - turn, inputs);
+    return true;
+  }
+  __device__ void leave() const {
     each_row([&](unsigned j, std::uint64_t i) { v_.score[i] = score_[j]; });
   }
 
@@ -127,11 +146,11 @@ class ClusterRowThreads {
     const unsigned first = threadIdx.x / kWarpLanes, lane = threadIdx.x % kWarpLanes;
     if (first < num_tasks_) add_up(first_task_, first_sum_, inputs);
     for (unsigned t = first + kWarps; t < num_tasks_; t += kWarps)
-      add_up(parts_.tasks[t], parts_.sum_of_lane[t * kWarpLanes + lane], inputs);
+      add_up(own_.tasks[t], own_.sum_of_lane[t * kWarpLanes + lane], inputs);
   }
   __device__ void add_up(const ClusterTask& task, std::uint16_t to, const S* inputs) const {
     const unsigned lane = threadIdx.x % kWarpLanes;
-    const double sum = sum_of(task, LaneSum<S>(parts_.words + task.first_word + lane, inputs));
+    const double sum = sum_of(task, LaneSum<S>(own_.words + task.first_word + lane, inputs));
     if (to != kNoClusterSum) parts_.sums[to] = sum;
   }
   __device__ static double sum_of(const ClusterTask& task, const LaneSum<S>& lane) {
@@ -155,11 +174,12 @@ class ClusterRowThreads {
     return sum;
   }
   /// Inputs first, on which all blocks wait.
-  __device__ void finish(const RankUpdate& update, const double (&y)[kRowsEach], unsigned turn) {
+  __device__ void finish(const RankUpdate& update, const double (&y)[kRowsEach], unsigned next_turn,
+                         const ClusterInputs<S>& inputs) {
     S now[kRowsEach];
     each_row([&](unsigned j, std::uint64_t i) {
       now[j] = new_rank(update, v_, i, y[j]);
-      if (i < v_.places.count) put(turn * stride_ + place_[j], input_of(v_, now[j], scale_[j]), turn);
+      if (i < v_.places.count) inputs.put(place_[j], input_of(v_, now[j], scale_[j]), next_turn);
     });
     ClusterPieces pieces;
     each_row([&](unsigned j, std::uint64_t) {
@@ -167,34 +187,51 @@ class ClusterRowThreads {
                               static_cast<double>(now[j]), scale_[j], v_.are_masses);
       score_[j] = now[j];
     });
-    if (threadIdx.x < num_rows_) {
+    // Whoever adds up reads four threads' at a time; the other side's rows may have been more.
+    if (threadIdx.x < round_up(num_rows_, 4u)) {
 #pragma unroll
       for (unsigned word = 0; word < ClusterPieces::kCount; ++word)
         parts_.shared.of_thread[word][threadIdx.x] = pieces.words[word];
       parts_.shared.largest[threadIdx.x] = pieces.change_max;
     }
-    arrive_at(kPiecesAreThere, kClusterThreads);
-  }
-  __device__ void put(std::uint32_t place, S input, unsigned turn) const {
-    const SharedAddress at = inputs_at_ + place * sizeof(S),
-                        barrier = barriers_at_ + turn * sizeof(ByteBarrier);
-#pragma unroll
-    for (unsigned block = 0; block < kClusterBlocks; ++block)
-      send(begin_in_[block] + at, input, begin_in_[block] + barrier);
+    meet_in_block();
   }
 
   const RankVectors<S>& v_;
   const ExactScale& bound_;
-  ClusterParts<S>& parts_;
-  const VertexId first_row_;
-  const unsigned num_tasks_, stride_;
-  std::uint32_t num_rows_;
+  const ClusterParts<S, kSides>& parts_;
+  const typename ClusterParts<S, kSides>::Side own_;
+  VertexId first_row_;
+  std::uint32_t num_rows_, num_tasks_;
   ClusterTask first_task_;
   std::uint16_t first_sum_ = kNoClusterSum;
   ClusterRow row_[kRowsEach];
   S score_[kRowsEach], scale_[kRowsEach];
   VertexId place_[kRowsEach];
-  SharedAddress inputs_at_, barriers_at_, begin_in_[kClusterBlocks];  // of shared memory in each block
 };
+
+/// Behind the first filling, until there is no next step, by a block's first kClusterRowThreads threads.
+template <unsigned kRowsEach, class S>
+__device__ void go_through_rows(const DeviceRun<S, RankRun>& how, const RunClusters<1>& from,
+                                const ClusterParts<S, 1>& parts) {
+  const ClusterInputs<S> inputs(parts);
+  const unsigned num_bytes = num_inputs_of(how.sides[0].vectors) * sizeof(S);
+  ClusterRows<S, kRowsEach, 1> rows(how.sides[0], from.sides[0], how.bound, parts, 0);
+  for (unsigned step = 0; rows.step(step, step % 2, num_bytes, inputs);) ++step;
+  rows.leave();
+}
+template <unsigned kRowsEach, class S>
+__device__ void go_through_rows(const DeviceRun<S, PairRun>& how, const RunClusters<2>& from,
+                                const ClusterParts<S, 2>& parts) {
+  const ClusterInputs<S> inputs(parts);
+  const unsigned of_first = num_inputs_of(how.sides[0].vectors) * sizeof(S),
+                 of_second = num_inputs_of(how.sides[1].vectors) * sizeof(S);
+  ClusterRows<S, kRowsEach, 2> firsts(how.sides[0], from.sides[0], how.bound, parts, 0),
+      seconds(how.sides[1], from.sides[1], how.bound, parts, 1);
+  for (unsigned step = 0; firsts.step(step, 0, of_second, inputs); step += 2)
+    if (!seconds.step(step + 1, 1, of_first, inputs)) break;
+  firsts.leave();
+  seconds.leave();
+}
 
 }  // namespace tessera::cuda

@@ -1,7 +1,9 @@
-// Steps of PageRank one after another in one cluster of blocks of threads (run_cluster.hpp). A block's first
-// threads have its rows; the others add up what those leave, send it to all blocks, and decide what is next,
-// while the first ones already add up the elements of the next step. The bits are those of the product and
-// the update by itself (rank_kernel in cuda_vector_ops.cuh).
+// Steps of PageRank or HITS one after another in one cluster of blocks of threads (run_cluster.hpp). A
+// block's first threads have its rows; the others add up what those leave, send it to all blocks, and decide
+// what is next, while the first ones already add up the elements of the next step. The bits are those of the
+// product and the update by itself (rank_kernel in cuda_vector_ops.cuh).
+#include <algorithm>
+
 #include "kernels/cuda/cluster_row_threads.cuh"
 #include "kernels/cuda/cluster_sum_threads.cuh"
 #include "kernels/cuda/cuda_check.hpp"
@@ -11,23 +13,19 @@ namespace tessera::cuda {
 namespace {
 
 /// A grid of one cluster.
-template <class S, unsigned kRowsEach>
+template <unsigned kRowsEach, class S, class Run>
 __global__ void __launch_bounds__(kClusterThreads, 1)
-    cluster_run_kernel(const __grid_constant__ DeviceRun<S, RankRun> how) {
+    cluster_run_kernel(const __grid_constant__ DeviceRun<S, Run> how,
+                       const __grid_constant__ RunClusters<DeviceRun<S, Run>::kSides> rows) {
 #if CUDART_VERSION >= 12010 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
   extern __shared__ int4 raw[];
-  const RunSide<S>& side = how.sides[0];
-  const ClusterBlock own = side.cluster.blocks[blockIdx.x], next = side.cluster.blocks[blockIdx.x + 1];
-  ClusterParts<S> parts(side.cluster, reinterpret_cast<unsigned char*>(raw));
-  const auto num_inputs = static_cast<unsigned>(min(side.vectors.places.count, side.vectors.num_rows));
-  parts.fill(how, own, next, num_inputs);
+  ClusterParts<S, DeviceRun<S, Run>::kSides> parts(rows, reinterpret_cast<unsigned char*>(raw));
+  parts.fill(how, rows);
   meet_in_cluster();
-  if (threadIdx.x < kClusterRowThreads) {
-    ClusterRowThreads<S, kRowsEach>(how, parts, own, next).go(num_inputs * sizeof(S));
-  } else {
-    const std::uint32_t num_rows = next.first_row - own.first_row;
-    ClusterSumThreads(parts.shared, min(kClusterRowThreads, num_rows)).go(how);
-  }
+  if (threadIdx.x < kClusterRowThreads)
+    go_through_rows<kRowsEach>(how, rows, parts);
+  else
+    ClusterSumThreads<S, Run>(how, rows, parts.shared).go();
   meet_in_cluster();  // nobody writes to a block that has ended
   if (blockIdx.x != 0) return;
   // Of steps that there were not the host gets zeros.
@@ -56,58 +54,77 @@ struct ClusterLaunch {
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 };
 
-/// Rows that go by with fewer instructions, where that is enough for the threads.
-constexpr unsigned kFewRowsEach = 1;
-template <class S>
-auto* kernel_for(const ClusterSizes& most) {
-  return most.rows <= kFewRowsEach * kClusterRowThreads ? cluster_run_kernel<S, kFewRowsEach>
-                                                        : cluster_run_kernel<S, kMostClusterRowsEach>;
-}
-template <class S>
-void allow_shared_bytes(const ClusterSizes& most, std::size_t num_bytes) {
-  if (most.rows <= kFewRowsEach * kClusterRowThreads)
-    cuda::allow_shared_bytes<cluster_run_kernel<S, kFewRowsEach>>(num_bytes);
-  else
-    cuda::allow_shared_bytes<cluster_run_kernel<S, kMostClusterRowsEach>>(num_bytes);
-}
+template <class S, class Run>
+struct ClusterKernel {
+  static constexpr unsigned kSides = DeviceRun<S, Run>::kSides;
 
-template <class S>
-std::size_t shared_bytes(const ClusterSizes& most, std::uint64_t num_cols) {
-  return ClusterLayout(sizeof(ClusterShared), most, num_cols, sizeof(S)).end;
+  void (*kernel)(DeviceRun<S, Run>, RunClusters<kSides>);
+  void (*allow_shared)(std::size_t);
+
+  template <unsigned kRowsEach>
+  static ClusterKernel of() {
+    return {cluster_run_kernel<kRowsEach, S, Run>, allow_shared_bytes<cluster_run_kernel<kRowsEach, S, Run>>};
+  }
+  /// Rows go by with fewer instructions where one each is enough for the threads.
+  static ClusterKernel of(const RunClusters<kSides>& rows) {
+    std::uint32_t most = 0;
+    for (const RunCluster& side : rows.sides) most = std::max(most, side.most.rows);
+    return most <= kClusterRowThreads ? of<1>() : of<kMostClusterRowsEach>();
+  }
+};
+
+/// Whether blocks may have what that takes.
+template <unsigned kSides>
+bool have_room(std::size_t shared_bytes, const RunClusters<kSides>& rows) {
+  int device = 0, bytes = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  for (const RunCluster& side : rows.sides)
+    if (side.most.rows > kMostClusterRowsEach * kClusterRowThreads) return false;
+  return shared_bytes <= static_cast<std::size_t>(bytes);
 }
 
 }  // namespace
 
 template <class S>
-bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols) {
+bool fits_in_cluster(const ClusterSizes& most) {
   if (CUDART_VERSION < 12010) return false;  // st.async came with CUDA 12.1
-  int device = 0, bytes = 0;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const std::size_t needed = shared_bytes<S>(most, num_cols);
-  if (most.rows > kMostClusterRowsEach * kClusterRowThreads || needed > static_cast<std::size_t>(bytes))
-    return false;
+  RunClusters<1> rows;
+  rows.sides[0].most = most;
+  const std::size_t needed = cluster_layout(rows, sizeof(S)).end;
+  if (!have_room(needed, rows)) return false;
+  const auto run = ClusterKernel<S, RankRun>::of(rows);
   cudaFuncAttributes attributes{};  // empty where it was compiled for devices without clusters
-  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&attributes, kernel_for<S>(most)));
+  TESSERA_CUDA_CALL(cudaFuncGetAttributes(&attributes, run.kernel));
   if (attributes.ptxVersion < kLeastVersion) return false;
   ClusterLaunch launch(needed);
-  allow_shared_bytes<S>(most, needed);
+  run.allow_shared(needed);
   int num_clusters = 0;  // none, for example, where a device is parted into small ones
-  TESSERA_CUDA_CALL(cudaOccupancyMaxActiveClusters(&num_clusters, kernel_for<S>(most), &launch.config));
+  TESSERA_CUDA_CALL(cudaOccupancyMaxActiveClusters(&num_clusters, run.kernel, &launch.config));
   return num_clusters > 0;
 }
 
 template <class S>
-void run_in_cluster(const DeviceRun<S, RankRun>& how) {
-  const RunCluster& rows = how.sides[0].cluster;
-  ClusterLaunch launch(shared_bytes<S>(rows.most, rows.num_cols));
-  allow_shared_bytes<S>(rows.most, launch.config.dynamicSmemBytes);
-  TESSERA_CUDA_CALL(cudaLaunchKernelEx(&launch.config, kernel_for<S>(rows.most), how));
+bool fit_in_cluster(const RunClusters<2>& pair) {
+  for (const RunCluster& side : pair.sides)
+    if (side.blocks == nullptr) return false;
+  return have_room(cluster_layout(pair, sizeof(S)).end, pair);
 }
 
-#define TESSERA_INSTANTIATE(S)                                          \
-  template bool fits_in_cluster<S>(const ClusterSizes&, std::uint64_t); \
-  template void run_in_cluster(const DeviceRun<S, RankRun>&);
+template <class S, class Run>
+void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<DeviceRun<S, Run>::kSides>& rows) {
+  const std::size_t shared_bytes = cluster_layout(rows, sizeof(S)).end;
+  ClusterLaunch launch(shared_bytes);
+  const auto run = ClusterKernel<S, Run>::of(rows);
+  run.allow_shared(shared_bytes);
+  TESSERA_CUDA_CALL(cudaLaunchKernelEx(&launch.config, run.kernel, how, rows));
+}
+
+#define TESSERA_INSTANTIATE(S)                                                       \
+  template bool fits_in_cluster<S>(const ClusterSizes&);                             \
+  template bool fit_in_cluster<S>(const RunClusters<2>&);                            \
+  template void run_in_cluster(const DeviceRun<S, RankRun>&, const RunClusters<1>&); \
+  template void run_in_cluster(const DeviceRun<S, PairRun>&, const RunClusters<2>&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -175,14 +175,14 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
     TESSERA_CUDA_CALL(cudaMemset(run_inputs_.data(), 0, run_inputs_.size_bytes()));
     return true;
   }
-  /// Where it pays, and fits. For PageRank alone, though matrices of pairs are prepared here, too.
+  /// Where it pays, and fits.
   void deal_to_cluster(std::span<const EdgeOffset> row_offsets) const {
     if (is_weighted() || device_.num_slots > kMostClusterColumns ||
         !pays_in_cluster(device_.num_rows, device_.col_indices.size(), sizeof(S)))
       return;
     const auto num_cols = static_cast<std::uint32_t>(device_.num_slots);
     const ClusterDeal deal = deal_cluster_rows(row_offsets, on_host(device_.col_indices).span(), num_cols);
-    if (fits_in_cluster<S>(deal.most, num_cols)) run_cluster_.emplace(deal, num_cols);
+    if (fits_in_cluster<S>(deal.most)) run_cluster_.emplace(deal);
   }
   /// Where they fit; once.
   void cut_windows() const {

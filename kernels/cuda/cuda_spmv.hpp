@@ -165,8 +165,7 @@ struct RunSide {
   CsrView<S> a;
   CsrDeal deal;  ///< or windows, with no more blocks or windows than run at once
   RunWindows windows;
-  RankVectors<S> vectors;   ///< without y, factor, others and out
-  RunCluster cluster = {};  ///< of run_in_cluster
+  RankVectors<S> vectors;  ///< without y, factor, others and out
 };
 /// Steps one after another in one kernel, each A x and rank_update() of it. Run: RankRun, by one matrix, or
 /// PairRun, by two in turn.
@@ -192,13 +191,21 @@ std::size_t room_for_windows(bool weighted);
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how);
 
-/// Whether the device has clusters, and blocks of one the memory for these rows.
+/// Where all matrices of a run are dealt to a cluster.
+template <unsigned kSides>
+struct RunClusters {
+  RunCluster sides[kSides];
+};
+/// Whether the device has clusters, and blocks of one the memory for these rows, or for those of two sides of
+/// which each fits by itself.
 template <class S>
-bool fits_in_cluster(const ClusterSizes& most, std::uint64_t num_cols);
-/// run_steps of one matrix without weights, without squares, by its cluster; x and memory are not used,
-/// inputs are made from vectors.before.
+bool fits_in_cluster(const ClusterSizes& most);
 template <class S>
-void run_in_cluster(const DeviceRun<S, RankRun>& how);
+bool fit_in_cluster(const RunClusters<2>& pair);
+/// run_steps without weights and squares, by clusters that fit; of `how` neither what rows are otherwise
+/// dealt by is used, nor x and memory: the first inputs are made from vectors.before of what is read first.
+template <class S, class Run>
+void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<DeviceRun<S, Run>::kSides>& rows);
 
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are

@@ -29,9 +29,6 @@ struct alignas(16) RunShared {
   NextStep next;
 };
 
-__device__ RankUpdate first_update(const RankRun& run) { return run.first; }
-__device__ RankUpdate first_update(const PairRun& run) { return PairRun::update_by(run.first_norm); }
-
 template <class S>
 __device__ RankUpdate update_after(const RankRun& run, unsigned, const RankUpdate& update,
                                    const DeviceSums& sums, const ExactScale& bound) {
@@ -131,7 +128,7 @@ __global__ void __launch_bounds__(kRankRunThreads, 1)
   extern __shared__ double raw[];
   auto& shared = *reinterpret_cast<RunShared<Rows, kSquares, DeviceRun<S, Run>::kSides>*>(raw);
   RunMeetings<kSquares> meetings(how.memory, shared.meetings);
-  if (threadIdx.x == 0) shared.next = {first_update(how.run), 0, false};
+  if (threadIdx.x == 0) shared.next = {how.run.first_update(), 0, false};
   const unsigned num_steps = go(how, shared, meetings);
   if (blockIdx.x != 0) return;
   if (threadIdx.x == 0) meetings.end();

@@ -53,13 +53,9 @@ void start_run(const Matrix<S>& matrix, const RankRun& run, const RankVectors<S>
   how.memory = rows.memory;
   how.x = rows.x;
   how.other_x = rows.other_x;
-  how.sides[0].cluster = rows.cluster;
-  if (rows.cluster.blocks != nullptr && !squares) {
-    run_in_cluster(how);
-  } else {
-    put_start(vectors, how.x);
-    run_steps(how);
-  }
+  if (rows.cluster.blocks != nullptr && !squares) return run_in_cluster(how, {{rows.cluster}});
+  put_start(vectors, how.x);
+  run_steps(how);
 }
 
 template <class S>
@@ -82,6 +78,8 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
   require(how.x != how.other_x, "two matrices");
   require((how.sides[0].a.values == nullptr) == (how.sides[1].a.values == nullptr),
           "weights in both matrices or in none");
+  const RunClusters<2> clusters{{rows[0].cluster, rows[1].cluster}};
+  if (!squares && fit_in_cluster<S>(clusters)) return run_in_cluster(how, clusters);
   put_start(how.sides[1].vectors, how.x);
   run_steps(how);
 }

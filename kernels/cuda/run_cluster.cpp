@@ -88,6 +88,7 @@ class BlockDealer {
 ClusterDeal deal_cluster_rows(std::span<const EdgeOffset> row_offsets, std::span<const VertexId> col_indices,
                               std::uint32_t num_cols) {
   ClusterDeal deal;
+  deal.most.cols = num_cols;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
   const auto cost_before = [&](VertexId row) {
     return row_offsets[row] - row_offsets[0] + kClusterRowCost * row;

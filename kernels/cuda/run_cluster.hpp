@@ -38,9 +38,9 @@ struct ClusterBlock {
   VertexId first_row = 0;
   std::uint32_t first_task = 0, first_word = 0;
 };
-/// What a block has at most.
+/// What a block has at most, and the columns of all.
 struct ClusterSizes {
-  std::uint32_t rows = 0, tasks = 0, words = 0, sums = 0;
+  std::uint32_t rows = 0, tasks = 0, words = 0, sums = 0, cols = 0;
 };
 
 struct ClusterDeal {
@@ -68,19 +68,33 @@ ClusterDeal deal_cluster_rows(std::span<const EdgeOffset> row_offsets, std::span
                               std::uint32_t num_cols);
 
 /// Where a block's parts lie in its shared memory, in bytes, behind `fixed` of what has the same size for
-/// all.
+/// all. kSides: matrices, 1 or 2 that take turns, the first in even steps.
+template <unsigned kSides>
 struct ClusterLayout {
-  std::size_t sums, words, tasks, sum_of_lane, inputs, end;
+  struct Side {
+    std::size_t words, tasks, sum_of_lane;
+  } sides[kSides];
+  std::size_t sums;       ///< of either side's rows
+  std::size_t inputs[2];  ///< of even and of odd steps: a number a column and one that is always 0
+  std::size_t end;
 
-  /// inputs: those of even and of odd steps, num_cols each and one that is always 0.
-  TESSERA_HD constexpr ClusterLayout(std::size_t fixed, const ClusterSizes& most, std::uint64_t num_cols,
+  TESSERA_HD constexpr ClusterLayout(std::size_t fixed, const ClusterSizes (&most)[kSides],
                                      std::size_t value_bytes)
-      : sums(aligned(fixed)),
-        words(aligned(sums + most.sums * sizeof(double))),
-        tasks(aligned(words + most.words * sizeof(std::uint32_t))),
-        sum_of_lane(aligned(tasks + most.tasks * sizeof(ClusterTask))),
-        inputs(aligned(sum_of_lane + most.tasks * kWarpLanes * sizeof(std::uint16_t))),
-        end(inputs + 2 * (num_cols + 1) * value_bytes) {}
+      : sums(aligned(fixed)) {
+    std::size_t num_sums = 0;
+    for (const ClusterSizes& side : most) num_sums = side.sums > num_sums ? side.sums : num_sums;
+    end = aligned(sums + num_sums * sizeof(double));
+    for (unsigned side = 0; side < kSides; ++side) {
+      sides[side].words = end;
+      sides[side].tasks = aligned(sides[side].words + most[side].words * sizeof(std::uint32_t));
+      sides[side].sum_of_lane = aligned(sides[side].tasks + most[side].tasks * sizeof(ClusterTask));
+      end = aligned(sides[side].sum_of_lane + most[side].tasks * kWarpLanes * sizeof(std::uint16_t));
+    }
+    for (unsigned turn = 0; turn < 2; ++turn) {
+      inputs[turn] = end;
+      end += (most[turn % kSides].cols + std::size_t{1}) * value_bytes;
+    }
+  }
 
  private:
   TESSERA_HD static constexpr std::size_t aligned(std::size_t offset) { return (offset + 15) / 16 * 16; }

@@ -12,14 +12,13 @@ Buffer<T> copied(const std::vector<T>& parts) {
 
 }  // namespace
 
-RunClusterRows::RunClusterRows(const ClusterDeal& deal, std::uint32_t num_cols)
+RunClusterRows::RunClusterRows(const ClusterDeal& deal)
     : blocks_(copied(deal.blocks)),
       tasks_(copied(deal.tasks)),
       sum_of_lane_(copied(deal.sum_of_lane)),
       words_(copied(deal.words)),
       rows_(copied(deal.rows)),
-      most_(deal.most),
-      num_cols_(num_cols) {}
+      most_(deal.most) {}
 
 RunCluster RunClusterRows::view() const {
   return {.blocks = blocks_.data(),
@@ -27,8 +26,7 @@ RunCluster RunClusterRows::view() const {
           .sum_of_lane = sum_of_lane_.data(),
           .words = words_.data(),
           .rows = rows_.data(),
-          .most = most_,
-          .num_cols = num_cols_};
+          .most = most_};
 }
 
 }  // namespace tessera::cuda

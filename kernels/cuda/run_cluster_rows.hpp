@@ -14,12 +14,11 @@ struct RunCluster {
   const std::uint32_t* words = nullptr;
   const ClusterRow* rows = nullptr;
   ClusterSizes most;
-  std::uint32_t num_cols = 0;
 };
 
 class RunClusterRows {
  public:
-  RunClusterRows(const ClusterDeal& deal, std::uint32_t num_cols);
+  explicit RunClusterRows(const ClusterDeal& deal);
   RunCluster view() const;
 
  private:
@@ -29,7 +28,6 @@ class RunClusterRows {
   Buffer<std::uint32_t> words_;
   Buffer<ClusterRow> rows_;
   ClusterSizes most_;
-  std::uint32_t num_cols_;
 };
 
 }  // namespace tessera::cuda

@@ -4,15 +4,10 @@
 
 namespace tessera::cuda {
 
-/// Until num_threads have come here or arrived; whole warps call.
+/// Until num_threads have come here; whole warps call.
 __device__ inline void wait_at(unsigned number, unsigned num_threads) {
   __syncwarp();
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(num_threads) : "memory");
-}
-/// Goes on; what this thread has read or written before comes before what is behind the others' wait_at().
-__device__ inline void arrive_at(unsigned number, unsigned num_threads) {
-  __syncwarp();
-  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(num_threads) : "memory");
 }
 
 }  // namespace tessera::cuda

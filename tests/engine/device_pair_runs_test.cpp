@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "kernels/cuda/run_cluster.hpp"
 #include "tests/support/device_case.hpp"
 
 namespace tessera::test {
@@ -36,7 +37,7 @@ class DevicePairRuns : public DeviceBackend<S> {
       run.norm = norm;
       std::vector<Made> all{made(backend, {*first, *second}, {&a, &b}, run)};
       run.most_steps = PairRun::kMostSteps;
-      run.tolerance = all[0].sizes.empty() ? 0 : all[0].sizes.back();
+      run.tolerance = std::max(all[0].sizes.back(), kRounding);
       all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
       run.most_steps = 1;
       all.push_back(made(backend, {*first, *second}, {&a, &b}, run));
@@ -136,6 +137,7 @@ class DevicePairRuns : public DeviceBackend<S> {
   }
 
   static inline const ExactScale kBound{4.0};
+  static constexpr double kRounding = 1e-10;  ///< less than that scores may change for ever
 };
 TYPED_TEST_SUITE(DevicePairRuns, Precisions);
 
@@ -165,6 +167,34 @@ RandomMatrix scattered(RandomMatrix a, std::uint64_t other_rows) {
   for (VertexId& column : a.col_indices)
     column = static_cast<VertexId>(a.num_cols - 1 - random() % num_inputs);
   return a;
+}
+
+/// Rows of every number of elements that a lane has, of one and of many chunks, and several a thread; of some
+/// blocks none; sides of like and of very different size.
+TYPED_TEST(DevicePairRuns, InAClusterHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> all;
+  for (const std::uint64_t length :
+       {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 600, 1000})
+    all.insert(all.end(), {length, 1, 0, length});
+  all.resize(2000, 2);
+  const std::vector<std::uint64_t> many(sizeof(TypeParam) == 4 ? 11000 : 6000, 1), one_long{5000},
+      some(30, 7);
+  const auto matrix = [](const std::vector<std::uint64_t>& lengths, std::uint64_t num_cols) {
+    const RandomMatrix a = matrix_of_row_lengths(lengths, num_cols);
+    EXPECT_TRUE(cuda::pays_in_cluster(a.num_rows, a.col_indices.size(), sizeof(TypeParam)));
+    return scattered(a, num_cols);
+  };
+  for (const auto& lengths : {all, many, one_long, some}) {
+    for (const auto& other : {all, many, some, {3, 3}}) {
+      const RandomMatrix a = matrix(lengths, other.size()), b = matrix(other, lengths.size());
+      for (const Norm norm : {Norm::l1, Norm::linf}) {
+        this->expect_the_bits_of_the_cpu(a, b, norm);
+        EXPECT_EQ(this->num_made_, 7u);
+        this->expect_the_bits_of_the_cpu(b, a, norm);
+        EXPECT_EQ(this->num_made_, 7u);
+      }
+    }
+  }
 }
 
 /// One side is dealt to more blocks than the other, and has rows of several blocks; larger sides are in

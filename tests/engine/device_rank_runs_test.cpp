@@ -1,5 +1,8 @@
 // Runs of steps of ranks without the host: a device's bits against products and updates of the CPU, one by
 // one. Skips, visibly, where no device answers.
+#include <cmath>
+#include <sstream>
+
 #include "kernels/cuda/run_cluster.hpp"
 #include "tests/support/device_case.hpp"
 
@@ -13,6 +16,16 @@ struct RunShape {
   Scales scales = Scales::inputs;
   std::uint64_t num_unconnected = 0;  ///< rows at the end that have no score
   Norm norm = Norm::l1;
+  Dangling dangling = Dangling::uniform;
+  bool has_inputs = true;  ///< else nobody reads any row
+
+  std::string name() const {
+    std::ostringstream out;
+    out << (squares ? "squares, " : "") << (with_jump ? "jump, " : "") << (has_inputs ? "" : "no inputs, ")
+        << "scales " << static_cast<int>(scales) << ", " << num_unconnected << " rows unconnected, norm "
+        << static_cast<int>(norm) << ", rule " << static_cast<int>(dangling);
+    return out.str();
+  }
 };
 
 template <class S>
@@ -21,9 +34,7 @@ class DeviceRankRuns : public DeviceBackend<S> {
   /// Of a square matrix: a run, one that a tolerance ends, and one of fewer steps.
   void expect_the_bits_of_the_cpu(const RandomMatrix& a, const RunShape& shape) {
     SCOPED_TRACE(testing::Message() << a.num_rows << " rows, " << a.col_indices.size() << " elements"
-                                    << (a.values.empty() ? "" : ", weighted")
-                                    << (shape.squares ? ", squares" : "") << (shape.with_jump ? ", jump" : "")
-                                    << ", scales " << static_cast<int>(shape.scales));
+                                    << (a.values.empty() ? ", " : ", weighted, ") << shape.name());
     this->expect_same([&](Backend<S>& backend) {
       const auto matrix = pack(backend, a, KernelKind::csr, original_column_order(a.num_cols), {}, 0);
       EXPECT_EQ(matrix->prepare_to_run_steps(), !backend.memory_is_host());
@@ -36,6 +47,13 @@ class DeviceRankRuns : public DeviceBackend<S> {
   static std::vector<S> small_values(std::size_t size, unsigned seed) {
     std::vector<S> values = random_values<S>(size, seed);
     for (S& value : values) value *= S(1e-7);
+    return values;
+  }
+  /// Scores, or where walks jump to: of either sign, or shares of 1, by which all rules keep scores small.
+  static std::vector<S> numbers(std::uint64_t size, unsigned seed, const RunShape& shape) {
+    std::vector<S> values = random_values<S>(size, seed);
+    if (shape.dangling != Dangling::uniform)
+      for (S& value : values) value = std::abs(value) / static_cast<S>(size);
     return values;
   }
   struct Vectors {
@@ -77,14 +95,14 @@ class DeviceRankRuns : public DeviceBackend<S> {
     for (std::size_t i = 0; i < n; i += 3) scale[i] = 0;
     std::vector<VertexId> places(a.num_cols);
     std::iota(places.rbegin(), places.rend(), VertexId{0});
-    places.resize(n - n / 5);  // the last rows are nobody's inputs
-    Vectors v{this->put(backend, shape.with_jump ? random_values<S>(n, 3) : std::vector<S>()),
+    places.resize(shape.has_inputs ? n - n / 5 : 0);  // the last rows are nobody's inputs
+    Vectors v{this->put(backend, shape.with_jump ? numbers(n, 3, shape) : std::vector<S>()),
               this->put(backend, shape.scales == Scales::none ? std::vector<S>() : scale),
               this->put(backend, places),
               {}};
     v.places =
         shape.scales == Scales::masses ? InputPlaces::listed_in(v.slots) : in_small_tiles(places.size());
-    RankRun how{.rule = {.dangling = shape.with_jump ? Dangling::rescale : Dangling::uniform,
+    RankRun how{.rule = {.dangling = shape.dangling,
                          .jumps_anywhere = !shape.with_jump,
                          .num_vertices = a.num_rows,
                          .num_unconnected = shape.with_jump ? 0 : shape.num_unconnected},
@@ -93,7 +111,7 @@ class DeviceRankRuns : public DeviceBackend<S> {
     how.first = how.rule.update_after({.linked = 0.75, .dangling = 0.25});
     how.most_steps = 7;
     how.norm = shape.norm;
-    const auto start = this->put(backend, random_values<S>(n, 4));
+    const auto start = this->put(backend, numbers(n, 4, shape));
     auto first = this->put(backend, std::vector<S>(n, S{-5})),
          second = this->put(backend, std::vector<S>(n, S{-5}));
     std::vector<std::vector<VectorSums>> sums;
@@ -127,9 +145,13 @@ TYPED_TEST(DeviceRankRuns, HaveTheBitsOfTheCpu) {
     for (const Norm norm : {Norm::l1, Norm::l2, Norm::linf})
       for (const bool with_jump : {false, true})
         this->expect_the_bits_of_the_cpu(
-            a, {norm == Norm::l2, with_jump, Scales::inputs, with_jump ? 0u : 200u, norm});
+            a, {norm == Norm::l2, with_jump, Scales::inputs, with_jump ? 0u : 200u, norm,
+                with_jump ? Dangling::rescale : Dangling::uniform});
     this->expect_the_bits_of_the_cpu(a, {.scales = Scales::none});
-    this->expect_the_bits_of_the_cpu(a, {.squares = true, .with_jump = true, .scales = Scales::masses});
+    this->expect_the_bits_of_the_cpu(a, {.squares = true,
+                                         .with_jump = true,
+                                         .scales = Scales::masses,
+                                         .dangling = Dangling::personalization});
   }
 }
 
@@ -168,11 +190,16 @@ TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
     const RandomMatrix a = matrix_of_row_lengths(rows, size);
     ASSERT_TRUE(cuda::pays_in_cluster(size, a.col_indices.size(), sizeof(TypeParam)));
     for (const Norm norm : {Norm::l1, Norm::linf})
-      for (const bool with_jump : {false, true})
-        this->expect_the_bits_of_the_cpu(
-            a, {.with_jump = with_jump, .num_unconnected = with_jump ? 0 : size / 3, .norm = norm});
+      for (const Dangling dangling :
+           {Dangling::uniform, Dangling::personalization, Dangling::drop, Dangling::rescale})
+        for (const bool with_jump : {false, true})
+          this->expect_the_bits_of_the_cpu(a, {.with_jump = with_jump,
+                                               .num_unconnected = with_jump ? 0 : size / 3,
+                                               .norm = norm,
+                                               .dangling = dangling});
     this->expect_the_bits_of_the_cpu(a, {.scales = Scales::none});
     this->expect_the_bits_of_the_cpu(a, {.scales = Scales::masses});
+    this->expect_the_bits_of_the_cpu(a, {.with_jump = true, .has_inputs = false});
   }
 }
 

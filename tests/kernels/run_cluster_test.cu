@@ -183,17 +183,32 @@ TEST(RunCluster, PaysForTheSmallestGraphsOnly) {
 
 /// Parts lie one behind the other, from multiples of 16 bytes on.
 TEST(RunCluster, HasRoomForAllItsParts) {
-  const ClusterSizes most{.rows = 5, .tasks = 3, .words = 7, .sums = 9};
-  const ClusterLayout at(100, most, 11, 4);
+  const ClusterSizes most{.rows = 5, .tasks = 3, .words = 7, .sums = 9, .cols = 11};
+  const ClusterLayout<1> at(100, {most}, 4);
   EXPECT_EQ(at.sums, 112u);
-  EXPECT_EQ(at.words, 192u);
-  EXPECT_EQ(at.tasks, 224u);
-  EXPECT_EQ(at.sum_of_lane, 224 + round_up<std::size_t>(3 * sizeof(ClusterTask), 16));
-  EXPECT_EQ(at.inputs, at.sum_of_lane + 3 * 64);
-  EXPECT_EQ(at.end, at.inputs + 2 * 12 * 4);
+  EXPECT_EQ(at.sides[0].words, 192u);
+  EXPECT_EQ(at.sides[0].tasks, 224u);
+  EXPECT_EQ(at.sides[0].sum_of_lane, 224 + round_up<std::size_t>(3 * sizeof(ClusterTask), 16));
+  EXPECT_EQ(at.inputs[0], at.sides[0].sum_of_lane + 3 * 64);
+  EXPECT_EQ(at.inputs[1], at.inputs[0] + 12 * 4);
+  EXPECT_EQ(at.end, at.inputs[1] + 12 * 4);
 }
 
-/// Of those that tests/engine/device_rank_runs_test.cpp runs in a cluster: else it would test something else.
+/// Their sums share room, as one side's are used up before the other's are made.
+TEST(RunCluster, HasRoomForTwoSides) {
+  const ClusterSizes first{.rows = 5, .tasks = 3, .words = 7, .sums = 9, .cols = 11},
+      second{.rows = 1, .tasks = 1, .words = 2, .sums = 20, .cols = 3};
+  const ClusterLayout<2> at(100, {first, second}, 8);
+  EXPECT_EQ(at.sums, 112u);
+  EXPECT_EQ(at.sides[0].words, 112u + 20 * sizeof(double));
+  EXPECT_EQ(at.sides[1].words, at.sides[0].sum_of_lane + 3 * 64);
+  EXPECT_EQ(at.inputs[0], at.sides[1].sum_of_lane + 64);
+  EXPECT_EQ(at.inputs[1], at.inputs[0] + 12 * 8);
+  EXPECT_EQ(at.end, at.inputs[1] + 4 * 8);
+}
+
+/// Of those that tests/engine/device_rank_runs_test.cpp and device_pair_runs_test.cpp run in a cluster: else
+/// they would test something else.
 TEST(DeviceRunCluster, HasRoomForTheLargestGraphs) {
   int num_devices = 0, major = 0;
   if (cudaGetDeviceCount(&num_devices) != cudaSuccess || num_devices == 0)
@@ -203,10 +218,26 @@ TEST(DeviceRunCluster, HasRoomForTheLargestGraphs) {
   const auto most_of_rows = [](std::uint32_t num_rows) {
     return SmallMatrix::of(std::vector<std::uint32_t>(num_rows, 1), num_rows).deal().most;
   };
-  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(11000), 11000));
-  EXPECT_TRUE(fits_in_cluster<double>(most_of_rows(6000), 6000));
-  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(1), 1));
-  EXPECT_FALSE(fits_in_cluster<double>(most_of_rows(1), kMostClusterColumns));
+  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(11000)));
+  EXPECT_TRUE(fits_in_cluster<double>(most_of_rows(6000)));
+  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(1)));
+  ClusterSizes wide = most_of_rows(1);
+  wide.cols = kMostClusterColumns;
+  EXPECT_FALSE(fits_in_cluster<double>(wide));
+  const ClusterBlock blocks{};  // which fit_in_cluster does not read
+  const auto pair_of = [&](const ClusterSizes& first, const ClusterSizes& second) {
+    RunClusters<2> pair;
+    pair.sides[0] = {.blocks = &blocks, .most = first};
+    pair.sides[1] = {.blocks = &blocks, .most = second};
+    return pair;
+  };
+  RunClusters<2> pair = pair_of(most_of_rows(11000), most_of_rows(11000));
+  EXPECT_TRUE(fit_in_cluster<float>(pair));
+  EXPECT_TRUE(fit_in_cluster<double>(pair_of(most_of_rows(6000), most_of_rows(6000))));
+  EXPECT_FALSE(fit_in_cluster<double>(pair_of(most_of_rows(1), wide)));
+  EXPECT_FALSE(fit_in_cluster<double>(pair_of(wide, most_of_rows(1))));
+  pair.sides[1].blocks = nullptr;
+  EXPECT_FALSE(fit_in_cluster<float>(pair));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "kernels/cuda/cluster_memory.cuh"
 #include "kernels/cuda/rank_run_sums.cuh"
 #include "kernels/cuda/row_update.cuh"
-#include "kernels/cuda/warp_barriers.cuh"
 
 namespace tessera::cuda {
 
@@ -12,9 +11,9 @@ inline constexpr unsigned kClusterWords = ClusterPieces::kCount + 1;  ///< and t
 /// Warps that add up: one for each number that has pieces, and one for the largest change.
 inline constexpr unsigned kClusterNumbers = ClusterPieces::kCount / ExactSum::kFolds,
                           kClusterThreads = kClusterRowThreads + (kClusterNumbers + 1) * kWarpLanes;
-/// Where the threads of rows wait for each other.
-inline constexpr unsigned kRowThreadsMeet = 1;
-/// All threads of a block, twice a step: when the pieces of its rows are there, and when the next one is known.
+/// All threads of a block, twice a step: when the pieces of its rows are there, and when sums of its elements
+/// are, and the next step is known. (Rows that met without those who find the next step would gain nothing,
+/// and racecheck does not follow barriers of some warps.)
 __device__ inline void meet_in_block() {
   __syncwarp();
   asm volatile("barrier.sync 0;" ::: "memory");
@@ -30,11 +29,11 @@ struct ClusterShared {
   unsigned num_steps;
 };
 
-template <unsigned kSides>
-TESSERA_HD ClusterLayout<kSides> cluster_layout(const RunClusters<kSides>& rows, std::size_t value_bytes) {
+template <class S, unsigned kSides>
+TESSERA_HD ClusterLayout<kSides> cluster_layout(const RunClusters<S, kSides>& rows) {
   ClusterSizes most[kSides];
   for (unsigned side = 0; side < kSides; ++side) most[side] = rows.sides[side].most;
-  return {sizeof(ClusterShared), most, value_bytes};
+  return {sizeof(ClusterShared), most, sizeof(S)};
 }
 
 /// Inputs that the scores of a side are.
@@ -48,6 +47,7 @@ template <class S, unsigned kSides>
 struct ClusterParts {
   struct Side {
     std::uint32_t* words;
+    S* values;
     ClusterTask* tasks;
     std::uint16_t* sum_of_lane;
   } sides[kSides];
@@ -56,8 +56,8 @@ struct ClusterParts {
   S* inputs;
   unsigned stride;  ///< inputs of odd steps lie so far behind those of even ones
 
-  __device__ ClusterParts(const RunClusters<kSides>& rows, unsigned char* begin)
-      : ClusterParts(cluster_layout(rows, sizeof(S)), begin) {}
+  __device__ ClusterParts(const RunClusters<S, kSides>& rows, unsigned char* begin)
+      : ClusterParts(cluster_layout(rows), begin) {}
   __device__ ClusterParts(const ClusterLayout<kSides>& at, unsigned char* begin)
       : shared(*reinterpret_cast<ClusterShared*>(begin)),
         sums(reinterpret_cast<double*>(begin + at.sums)),
@@ -65,6 +65,7 @@ struct ClusterParts {
         stride(static_cast<unsigned>((at.inputs[1] - at.inputs[0]) / sizeof(S))) {
     for (unsigned side = 0; side < kSides; ++side)
       sides[side] = {reinterpret_cast<std::uint32_t*>(begin + at.sides[side].words),
+                     reinterpret_cast<S*>(begin + at.sides[side].values),
                      reinterpret_cast<ClusterTask*>(begin + at.sides[side].tasks),
                      reinterpret_cast<std::uint16_t*>(begin + at.sides[side].sum_of_lane)};
   }
@@ -75,7 +76,7 @@ struct ClusterParts {
 
   /// What no step changes, and the inputs of the first.
   template <class Run>
-  __device__ void fill(const DeviceRun<S, Run>& how, const RunClusters<kSides>& rows) {
+  __device__ void fill(const DeviceRun<S, Run>& how, const RunClusters<S, kSides>& rows) {
     for (unsigned side = 0; side < kSides; ++side) fill(rows.sides[side], sides[side]);
     const unsigned end = stride + rows.sides[kSides - 1].most.cols + 1;
     for (unsigned i = threadIdx.x; i < end; i += kClusterThreads) inputs[i] = 0;
@@ -98,10 +99,12 @@ struct ClusterParts {
   }
 
  private:
-  __device__ static void fill(const RunCluster& from, const Side& to) {
+  __device__ static void fill(const RunCluster<S>& from, const Side& to) {
     const ClusterBlock own = from.blocks[blockIdx.x], next = from.blocks[blockIdx.x + 1];
     const unsigned num_tasks = next.first_task - own.first_task;
-    copy(from.words + own.first_word, next.first_word - own.first_word, to.words);
+    const unsigned num_words = next.first_word - own.first_word;
+    copy(from.words + own.first_word, num_words, to.words);
+    if (from.values != nullptr) copy(from.values + 2 * own.first_word, 2 * num_words, to.values);
     copy(from.tasks + own.first_task, num_tasks, to.tasks);
     copy(from.sum_of_lane + own.first_task * kWarpLanes, num_tasks * kWarpLanes, to.sum_of_lane);
   }

@@ -1,15 +1,19 @@
 // The threads of a cluster's blocks that have rows: a step's sums of elements, scores, and inputs of the
 // next.
 #pragma once
+#include <type_traits>
+
 #include "kernels/cuda/cluster_parts.cuh"
+#include "kernels/cuda/cuda_row_sum.cuh"
 
 namespace tessera::cuda {
 
 /// What a lane adds up of a task.
-template <class S>
+template <bool kWeighted, class S>
 class LaneSum {
  public:
-  __device__ LaneSum(const std::uint32_t* words, const S* inputs) : words_(words), inputs_(inputs) {}
+  __device__ LaneSum(const std::uint32_t* words, const S* values, const S* inputs)
+      : words_(words), values_(values), inputs_(inputs) {}
 
   /// Of a row of up to kElements, as thread_sum().
   template <unsigned kElements>
@@ -45,8 +49,15 @@ class LaneSum {
 
  private:
   __device__ void read(unsigned k, double& first, double& second) const {
-    const std::uint32_t word = words_[k / 2 * kWarpLanes];
-    first = inputs_[word & 0xffff], second = inputs_[word >> 16];
+    const unsigned at = k / 2 * kWarpLanes;
+    const std::uint32_t word = words_[at];
+    S values[2] = {};
+    if constexpr (kWeighted) {
+      const Pair pair = *reinterpret_cast<const Pair*>(values_ + 2 * at);
+      values[0] = pair.x, values[1] = pair.y;
+    }
+    first = product<kWeighted>(values, 0, inputs_[word & 0xffff]);
+    second = product<kWeighted>(values, 1, inputs_[word >> 16]);
   }
   template <unsigned kCount>
   __device__ void add(unsigned k, double& sum) const {
@@ -57,8 +68,10 @@ class LaneSum {
     for (unsigned j = 0; j < kCount; ++j) sum += terms[j];
   }
 
+  using Pair = std::conditional_t<sizeof(S) == 4, float2, double2>;
+
   const std::uint32_t* const words_;
-  const S* const inputs_;
+  const S *const values_, *const inputs_;
 };
 
 /// What a thread needs to write to all blocks.
@@ -87,10 +100,10 @@ class ClusterInputs {
 };
 
 /// The rows of one side of a block's first kClusterRowThreads threads, up to kRowsEach each.
-template <class S, unsigned kRowsEach, unsigned kSides>
+template <bool kWeighted, class S, unsigned kRowsEach, unsigned kSides>
 class ClusterRows {
  public:
-  __device__ ClusterRows(const RunSide<S>& side, const RunCluster& from, const ExactScale& bound,
+  __device__ ClusterRows(const RunSide<S>& side, const RunCluster<S>& from, const ExactScale& bound,
                          const ClusterParts<S, kSides>& parts, unsigned which_side)
       : v_(side.vectors), bound_(bound), parts_(parts), own_(parts.sides[which_side]) {
     const ClusterBlock own = from.blocks[blockIdx.x], next = from.blocks[blockIdx.x + 1];
@@ -119,12 +132,9 @@ class ClusterRows {
       if (threadIdx.x == 0) there.expect(num_bytes);
     }
     add_up(parts_.inputs + turn * parts_.stride);
-    wait_at(kRowThreadsMeet, kClusterRowThreads);
-    double y[kRowsEach];
-    each_row([&](unsigned j, std::uint64_t) { y[j] = sum_of(row_[j]); });
     meet_in_block();
     if (parts_.shared.is_none) return false;
-    finish(parts_.shared.update, y, 1 - turn, inputs);
+    finish(parts_.shared.update, 1 - turn, inputs);
     return true;
   }
   __device__ void leave() const {
@@ -150,10 +160,12 @@ class ClusterRows {
   }
   __device__ void add_up(const ClusterTask& task, std::uint16_t to, const S* inputs) const {
     const unsigned lane = threadIdx.x % kWarpLanes;
-    const double sum = sum_of(task, LaneSum<S>(own_.words + task.first_word + lane, inputs));
+    const unsigned first = task.first_word + lane;
+    const double sum =
+        sum_of(task, LaneSum<kWeighted, S>(own_.words + first, own_.values + 2 * first, inputs));
     if (to != kNoClusterSum) parts_.sums[to] = sum;
   }
-  __device__ static double sum_of(const ClusterTask& task, const LaneSum<S>& lane) {
+  __device__ static double sum_of(const ClusterTask& task, const LaneSum<kWeighted, S>& lane) {
     if (task.is_of_chunks) return lane.of_chunk(task.num_elements);
     switch (task.num_elements) {
       case 2:
@@ -174,11 +186,10 @@ class ClusterRows {
     return sum;
   }
   /// Inputs first, on which all blocks wait.
-  __device__ void finish(const RankUpdate& update, const double (&y)[kRowsEach], unsigned next_turn,
-                         const ClusterInputs<S>& inputs) {
+  __device__ void finish(const RankUpdate& update, unsigned next_turn, const ClusterInputs<S>& inputs) {
     S now[kRowsEach];
     each_row([&](unsigned j, std::uint64_t i) {
-      now[j] = new_rank(update, v_, i, y[j]);
+      now[j] = new_rank(update, v_, i, sum_of(row_[j]));
       if (i < v_.places.count) inputs.put(place_[j], input_of(v_, now[j], scale_[j]), next_turn);
     });
     ClusterPieces pieces;
@@ -211,22 +222,22 @@ class ClusterRows {
 };
 
 /// Behind the first filling, until there is no next step, by a block's first kClusterRowThreads threads.
-template <unsigned kRowsEach, class S>
-__device__ void go_through_rows(const DeviceRun<S, RankRun>& how, const RunClusters<1>& from,
+template <bool kWeighted, unsigned kRowsEach, class S>
+__device__ void go_through_rows(const DeviceRun<S, RankRun>& how, const RunClusters<S, 1>& from,
                                 const ClusterParts<S, 1>& parts) {
   const ClusterInputs<S> inputs(parts);
   const unsigned num_bytes = num_inputs_of(how.sides[0].vectors) * sizeof(S);
-  ClusterRows<S, kRowsEach, 1> rows(how.sides[0], from.sides[0], how.bound, parts, 0);
+  ClusterRows<kWeighted, S, kRowsEach, 1> rows(how.sides[0], from.sides[0], how.bound, parts, 0);
   for (unsigned step = 0; rows.step(step, step % 2, num_bytes, inputs);) ++step;
   rows.leave();
 }
-template <unsigned kRowsEach, class S>
-__device__ void go_through_rows(const DeviceRun<S, PairRun>& how, const RunClusters<2>& from,
+template <bool kWeighted, unsigned kRowsEach, class S>
+__device__ void go_through_rows(const DeviceRun<S, PairRun>& how, const RunClusters<S, 2>& from,
                                 const ClusterParts<S, 2>& parts) {
   const ClusterInputs<S> inputs(parts);
   const unsigned of_first = num_inputs_of(how.sides[0].vectors) * sizeof(S),
                  of_second = num_inputs_of(how.sides[1].vectors) * sizeof(S);
-  ClusterRows<S, kRowsEach, 2> firsts(how.sides[0], from.sides[0], how.bound, parts, 0),
+  ClusterRows<kWeighted, S, kRowsEach, 2> firsts(how.sides[0], from.sides[0], how.bound, parts, 0),
       seconds(how.sides[1], from.sides[1], how.bound, parts, 1);
   for (unsigned step = 0; firsts.step(step, 0, of_second, inputs); step += 2)
     if (!seconds.step(step + 1, 1, of_first, inputs)) break;

@@ -10,7 +10,7 @@ class ClusterSumThreads {
  public:
   static constexpr unsigned kSides = DeviceRun<S, Run>::kSides;
 
-  __device__ ClusterSumThreads(const DeviceRun<S, Run>& how, const RunClusters<kSides>& rows,
+  __device__ ClusterSumThreads(const DeviceRun<S, Run>& how, const RunClusters<S, kSides>& rows,
                                ClusterShared& shared)
       : how_(how),
         shared_(shared),
@@ -43,7 +43,7 @@ class ClusterSumThreads {
                             kOfDangling = ClusterPieces::kDangling / kFolds;
 
   /// Threads of this block that have rows.
-  __device__ static unsigned num_row_threads(const RunCluster& rows) {
+  __device__ static unsigned num_row_threads(const RunCluster<S>& rows) {
     const std::uint32_t num_rows = rows.blocks[blockIdx.x + 1].first_row - rows.blocks[blockIdx.x].first_row;
     return min(kClusterRowThreads, num_rows);
   }

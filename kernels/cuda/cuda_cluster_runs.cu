@@ -13,17 +13,17 @@ namespace tessera::cuda {
 namespace {
 
 /// A grid of one cluster.
-template <unsigned kRowsEach, class S, class Run>
+template <bool kWeighted, unsigned kRowsEach, class S, class Run>
 __global__ void __launch_bounds__(kClusterThreads, 1)
     cluster_run_kernel(const __grid_constant__ DeviceRun<S, Run> how,
-                       const __grid_constant__ RunClusters<DeviceRun<S, Run>::kSides> rows) {
+                       const __grid_constant__ RunClusters<S, DeviceRun<S, Run>::kSides> rows) {
 #if CUDART_VERSION >= 12010 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
   extern __shared__ int4 raw[];
   ClusterParts<S, DeviceRun<S, Run>::kSides> parts(rows, reinterpret_cast<unsigned char*>(raw));
   parts.fill(how, rows);
   meet_in_cluster();
   if (threadIdx.x < kClusterRowThreads)
-    go_through_rows<kRowsEach>(how, rows, parts);
+    go_through_rows<kWeighted, kRowsEach>(how, rows, parts);
   else
     ClusterSumThreads<S, Run>(how, rows, parts.shared).go();
   meet_in_cluster();  // nobody writes to a block that has ended
@@ -58,28 +58,34 @@ template <class S, class Run>
 struct ClusterKernel {
   static constexpr unsigned kSides = DeviceRun<S, Run>::kSides;
 
-  void (*kernel)(DeviceRun<S, Run>, RunClusters<kSides>);
+  void (*kernel)(DeviceRun<S, Run>, RunClusters<S, kSides>);
   void (*allow_shared)(std::size_t);
 
-  template <unsigned kRowsEach>
+  template <bool kWeighted, unsigned kRowsEach>
   static ClusterKernel of() {
-    return {cluster_run_kernel<kRowsEach, S, Run>, allow_shared_bytes<cluster_run_kernel<kRowsEach, S, Run>>};
+    return {cluster_run_kernel<kWeighted, kRowsEach, S, Run>,
+            allow_shared_bytes<cluster_run_kernel<kWeighted, kRowsEach, S, Run>>};
   }
   /// Rows go by with fewer instructions where one each is enough for the threads.
-  static ClusterKernel of(const RunClusters<kSides>& rows) {
+  template <bool kWeighted>
+  static ClusterKernel of(std::uint32_t most_rows) {
+    if (most_rows <= kClusterRowThreads) return of<kWeighted, 1>();
+    return most_rows <= 2 * kClusterRowThreads ? of<kWeighted, 2>() : of<kWeighted, kMostClusterRowsEach>();
+  }
+  static ClusterKernel of(const RunClusters<S, kSides>& rows) {
     std::uint32_t most = 0;
-    for (const RunCluster& side : rows.sides) most = std::max(most, side.most.rows);
-    return most <= kClusterRowThreads ? of<1>() : of<kMostClusterRowsEach>();
+    for (const RunCluster<S>& side : rows.sides) most = std::max(most, side.most.rows);
+    return rows.sides[0].most.weighted ? of<true>(most) : of<false>(most);
   }
 };
 
 /// Whether blocks may have what that takes.
-template <unsigned kSides>
-bool have_room(std::size_t shared_bytes, const RunClusters<kSides>& rows) {
+template <class S, unsigned kSides>
+bool have_room(std::size_t shared_bytes, const RunClusters<S, kSides>& rows) {
   int device = 0, bytes = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  for (const RunCluster& side : rows.sides)
+  for (const RunCluster<S>& side : rows.sides)
     if (side.most.rows > kMostClusterRowsEach * kClusterRowThreads) return false;
   return shared_bytes <= static_cast<std::size_t>(bytes);
 }
@@ -89,9 +95,9 @@ bool have_room(std::size_t shared_bytes, const RunClusters<kSides>& rows) {
 template <class S>
 bool fits_in_cluster(const ClusterSizes& most) {
   if (CUDART_VERSION < 12010) return false;  // st.async came with CUDA 12.1
-  RunClusters<1> rows;
+  RunClusters<S, 1> rows;
   rows.sides[0].most = most;
-  const std::size_t needed = cluster_layout(rows, sizeof(S)).end;
+  const std::size_t needed = cluster_layout(rows).end;
   if (!have_room(needed, rows)) return false;
   const auto run = ClusterKernel<S, RankRun>::of(rows);
   cudaFuncAttributes attributes{};  // empty where it was compiled for devices without clusters
@@ -105,26 +111,26 @@ bool fits_in_cluster(const ClusterSizes& most) {
 }
 
 template <class S>
-bool fit_in_cluster(const RunClusters<2>& pair) {
-  for (const RunCluster& side : pair.sides)
+bool fit_in_cluster(const RunClusters<S, 2>& pair) {
+  for (const RunCluster<S>& side : pair.sides)
     if (side.blocks == nullptr) return false;
-  return have_room(cluster_layout(pair, sizeof(S)).end, pair);
+  return have_room(cluster_layout(pair).end, pair);
 }
 
 template <class S, class Run>
-void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<DeviceRun<S, Run>::kSides>& rows) {
-  const std::size_t shared_bytes = cluster_layout(rows, sizeof(S)).end;
+void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<S, DeviceRun<S, Run>::kSides>& rows) {
+  const std::size_t shared_bytes = cluster_layout(rows).end;
   ClusterLaunch launch(shared_bytes);
   const auto run = ClusterKernel<S, Run>::of(rows);
   run.allow_shared(shared_bytes);
   TESSERA_CUDA_CALL(cudaLaunchKernelEx(&launch.config, run.kernel, how, rows));
 }
 
-#define TESSERA_INSTANTIATE(S)                                                       \
-  template bool fits_in_cluster<S>(const ClusterSizes&);                             \
-  template bool fit_in_cluster<S>(const RunClusters<2>&);                            \
-  template void run_in_cluster(const DeviceRun<S, RankRun>&, const RunClusters<1>&); \
-  template void run_in_cluster(const DeviceRun<S, PairRun>&, const RunClusters<2>&);
+#define TESSERA_INSTANTIATE(S)                                                          \
+  template bool fits_in_cluster<S>(const ClusterSizes&);                                \
+  template bool fit_in_cluster<S>(const RunClusters<S, 2>&);                            \
+  template void run_in_cluster(const DeviceRun<S, RankRun>&, const RunClusters<S, 1>&); \
+  template void run_in_cluster(const DeviceRun<S, PairRun>&, const RunClusters<S, 2>&);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 #undef TESSERA_INSTANTIATE

@@ -121,7 +121,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
             .deal = run_rows_ ? run_rows_->view() : CsrDeal{},
             .windows = run_windows_ ? run_windows_->view() : RunWindows{},
             .prefers_windows = prefers_windows_,
-            .cluster = run_cluster_ ? run_cluster_->view() : RunCluster{},
+            .cluster = run_cluster_ ? run_cluster_->view() : RunCluster<S>{},
             .memory = run_memory_.data(),
             .x = run_inputs_.data(),
             .other_x = run_inputs_.data() + device_.num_slots};
@@ -177,12 +177,13 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   }
   /// Where it pays, and fits.
   void deal_to_cluster(std::span<const EdgeOffset> row_offsets) const {
-    if (is_weighted() || device_.num_slots > kMostClusterColumns ||
+    if (device_.num_slots > kMostClusterColumns ||
         !pays_in_cluster(device_.num_rows, device_.col_indices.size(), sizeof(S)))
       return;
     const auto num_cols = static_cast<std::uint32_t>(device_.num_slots);
-    const ClusterDeal deal = deal_cluster_rows(row_offsets, on_host(device_.col_indices).span(), num_cols);
-    if (fits_in_cluster<S>(deal.most)) run_cluster_.emplace(deal);
+    const ClusterDeal deal =
+        deal_cluster_rows(row_offsets, on_host(device_.col_indices).span(), num_cols, is_weighted());
+    if (fits_in_cluster<S>(deal.most)) run_cluster_.emplace(deal, on_host(device_.values).span());
   }
   /// Where they fit; once.
   void cut_windows() const {
@@ -224,7 +225,7 @@ class CudaCsr : public OnePartMatrix<S>, public RunsSteps<S>, public StepsWalks<
   mutable std::optional<bool> may_run_steps_;
   mutable std::optional<DealtRows> run_rows_;
   mutable std::optional<RunWindowRows> run_windows_;
-  mutable std::optional<RunClusterRows> run_cluster_;
+  mutable std::optional<RunClusterRows<S>> run_cluster_;
   mutable bool has_cut_windows_ = false, prefers_windows_ = false;
   mutable Buffer<RunMemory> run_memory_;
   mutable Buffer<S> run_inputs_;

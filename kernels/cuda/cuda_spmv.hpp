@@ -149,7 +149,7 @@ struct RunMatrix {
   CsrDeal deal;                  ///< of deal_rank_run_rows, or no blocks
   RunWindows windows;            ///< or none, where there is a deal
   bool prefers_windows = false;  ///< of both
-  RunCluster cluster;            ///< beside a deal, where that is faster, or none
+  RunCluster<S> cluster;         ///< beside a deal, where that is faster, or none
   RunMemory* memory = nullptr;
   S *x = nullptr, *other_x = nullptr;  ///< num_cols each, 0 but for inputs
 };
@@ -192,20 +192,21 @@ template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how);
 
 /// Where all matrices of a run are dealt to a cluster.
-template <unsigned kSides>
+template <class S, unsigned kSides>
 struct RunClusters {
-  RunCluster sides[kSides];
+  RunCluster<S> sides[kSides];
 };
 /// Whether the device has clusters, and blocks of one the memory for these rows, or for those of two sides of
 /// which each fits by itself.
 template <class S>
 bool fits_in_cluster(const ClusterSizes& most);
 template <class S>
-bool fit_in_cluster(const RunClusters<2>& pair);
-/// run_steps without weights and squares, by clusters that fit; of `how` neither what rows are otherwise
-/// dealt by is used, nor x and memory: the first inputs are made from vectors.before of what is read first.
+bool fit_in_cluster(const RunClusters<S, 2>& pair);
+/// run_steps without squares, by clusters that fit, all of them weighted or none; of `how` neither what rows
+/// are otherwise dealt by is used, nor x and memory: the first inputs are made from vectors.before of what is
+/// read first.
 template <class S, class Run>
-void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<DeviceRun<S, Run>::kSides>& rows);
+void run_in_cluster(const DeviceRun<S, Run>& how, const RunClusters<S, DeviceRun<S, Run>::kSides>& rows);
 
 /// A step of walks: new = link * A x, and `restart` more where a walk restarts. What was before and x are
 /// read, the new scores and inputs written to others; entries of rows without elements stay as they are

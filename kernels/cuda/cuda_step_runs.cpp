@@ -78,7 +78,7 @@ void start_run(const PairSide<S> (&sides)[2], const PairRun& run, const ExactSca
   require(how.x != how.other_x, "two matrices");
   require((how.sides[0].a.values == nullptr) == (how.sides[1].a.values == nullptr),
           "weights in both matrices or in none");
-  const RunClusters<2> clusters{{rows[0].cluster, rows[1].cluster}};
+  const RunClusters<S, 2> clusters{{rows[0].cluster, rows[1].cluster}};
   if (!squares && fit_in_cluster<S>(clusters)) return run_in_cluster(how, clusters);
   put_start(how.sides[1].vectors, how.x);
   run_steps(how);

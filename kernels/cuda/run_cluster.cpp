@@ -63,15 +63,18 @@ class BlockDealer {
          .num_elements = static_cast<std::uint16_t>(num_elements),
          .is_of_chunks = lanes > 1});
     deal_.words.resize(first_word + num_elements / 2 * kWarpLanes, zero_place_ << 16 | zero_place_);
+    deal_.elements.resize(2 * deal_.words.size(), kNoClusterElement);
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       const unsigned which = lane / lanes;
       const bool has_sum = which < pieces.size() && lane % lanes == 0;
       deal_.sum_of_lane.push_back(has_sum ? pieces[which].sum : kNoClusterSum);
       if (which >= pieces.size()) continue;
       for (std::uint32_t k = lane % lanes, e = 0; k < pieces[which].size; k += lanes, ++e) {
-        std::uint32_t& word = deal_.words[first_word + e / 2 * kWarpLanes + lane];
+        const std::size_t at = first_word + e / 2 * kWarpLanes + lane;
+        const EdgeOffset element = pieces[which].first + k;
         const unsigned shift = e % 2 * 16;
-        word = (word & ~(0xffffu << shift)) | col_indices_[pieces[which].first + k] << shift;
+        deal_.words[at] = (deal_.words[at] & ~(0xffffu << shift)) | col_indices_[element] << shift;
+        deal_.elements[2 * at + e % 2] = static_cast<std::uint32_t>(element);
       }
     }
   }
@@ -86,13 +89,12 @@ class BlockDealer {
 }  // namespace
 
 ClusterDeal deal_cluster_rows(std::span<const EdgeOffset> row_offsets, std::span<const VertexId> col_indices,
-                              std::uint32_t num_cols) {
+                              std::uint32_t num_cols, bool weighted) {
   ClusterDeal deal;
   deal.most.cols = num_cols;
+  deal.most.weighted = weighted;
   const auto num_rows = static_cast<VertexId>(row_offsets.size() - 1);
-  const auto cost_before = [&](VertexId row) {
-    return row_offsets[row] - row_offsets[0] + kClusterRowCost * row;
-  };
+  const auto cost_before = [&](VertexId row) { return row_offsets[row] + kClusterRowCost * row; };
   VertexId row = 0;
   for (unsigned b = 0; b < kClusterBlocks; ++b) {
     deal.blocks.push_back({.first_row = row});

@@ -18,12 +18,14 @@ inline constexpr unsigned kClusterBlocks = 8;
 inline constexpr unsigned kClusterRowThreads = 512;
 inline constexpr std::uint32_t kMostClusterRowsEach = 3;
 inline constexpr unsigned kWarpLanes = 32;
-/// A lane of a task whose sum is nobody's.
+/// A lane of a task whose sum is nobody's, and an element that is none of the matrix's.
 inline constexpr std::uint16_t kNoClusterSum = 0xffff;
+inline constexpr std::uint32_t kNoClusterElement = ~std::uint32_t{0};
 
 /// What a warp adds up at a time: a row of a few elements a lane, or a chunk of a longer one a group of
-/// kSumLanes lanes. Element e of a lane's is in half e % 2 of word first_word + 32 (e / 2) + lane of its
-/// block; behind the last one are elements whose input is always 0.
+/// kSumLanes lanes. The column of element e of a lane's is in half e % 2 of word first_word + 32 (e / 2) +
+/// lane of its block, its value, if there are values, at so much of two a word; behind the last one are
+/// elements whose input and value are 0.
 struct ClusterTask {
   std::uint32_t first_word = 0;
   std::uint16_t num_elements = 0;  ///< of a lane: 2, 4, 8 or 16 of rows, of chunks a multiple of 4
@@ -41,6 +43,7 @@ struct ClusterBlock {
 /// What a block has at most, and the columns of all.
 struct ClusterSizes {
   std::uint32_t rows = 0, tasks = 0, words = 0, sums = 0, cols = 0;
+  bool weighted = false;
 };
 
 struct ClusterDeal {
@@ -48,6 +51,7 @@ struct ClusterDeal {
   std::vector<ClusterTask> tasks;          ///< of each block those of the longest rows first
   std::vector<std::uint16_t> sum_of_lane;  ///< kWarpLanes a task: which sum of the block that is
   std::vector<std::uint32_t> words;
+  std::vector<std::uint32_t> elements;  ///< two a word: which of the matrix's that is, or kNoClusterElement
   std::vector<ClusterRow> rows;
   ClusterSizes most;
 };
@@ -63,16 +67,16 @@ constexpr bool pays_in_cluster(std::uint64_t num_rows, std::uint64_t num_element
 }
 /// Columns and the one of the input that is always 0 are numbers of 16 bits.
 inline constexpr std::uint64_t kMostClusterColumns = (1 << 16) - 1;
-/// Of a matrix of up to kMostClusterCost, with up to kMostClusterColumns.
+/// Of a matrix of up to kMostClusterCost, with up to kMostClusterColumns; row_offsets[0]: 0.
 ClusterDeal deal_cluster_rows(std::span<const EdgeOffset> row_offsets, std::span<const VertexId> col_indices,
-                              std::uint32_t num_cols);
+                              std::uint32_t num_cols, bool weighted);
 
 /// Where a block's parts lie in its shared memory, in bytes, behind `fixed` of what has the same size for
 /// all. kSides: matrices, 1 or 2 that take turns, the first in even steps.
 template <unsigned kSides>
 struct ClusterLayout {
   struct Side {
-    std::size_t words, tasks, sum_of_lane;
+    std::size_t words, values, tasks, sum_of_lane;
   } sides[kSides];
   std::size_t sums;       ///< of either side's rows
   std::size_t inputs[2];  ///< of even and of odd steps: a number a column and one that is always 0
@@ -86,7 +90,9 @@ struct ClusterLayout {
     end = aligned(sums + num_sums * sizeof(double));
     for (unsigned side = 0; side < kSides; ++side) {
       sides[side].words = end;
-      sides[side].tasks = aligned(sides[side].words + most[side].words * sizeof(std::uint32_t));
+      sides[side].values = aligned(sides[side].words + most[side].words * sizeof(std::uint32_t));
+      const std::size_t num_values = most[side].weighted ? 2 * std::size_t{most[side].words} : 0;
+      sides[side].tasks = aligned(sides[side].values + num_values * value_bytes);
       sides[side].sum_of_lane = aligned(sides[side].tasks + most[side].tasks * sizeof(ClusterTask));
       end = aligned(sides[side].sum_of_lane + most[side].tasks * kWarpLanes * sizeof(std::uint16_t));
     }

@@ -137,7 +137,7 @@ class DevicePairRuns : public DeviceBackend<S> {
   }
 
   static inline const ExactScale kBound{4.0};
-  static constexpr double kRounding = 1e-10;  ///< less than that scores may change for ever
+  static constexpr double kRounding = sizeof(S) == 4 ? 1e-5 : 1e-10;  ///< scores may change less for ever
 };
 TYPED_TEST_SUITE(DevicePairRuns, Precisions);
 
@@ -186,8 +186,12 @@ TYPED_TEST(DevicePairRuns, InAClusterHaveTheBitsOfTheCpu) {
   };
   for (const auto& lengths : {all, many, one_long, some}) {
     for (const auto& other : {all, many, some, {3, 3}}) {
-      const RandomMatrix a = matrix(lengths, other.size()), b = matrix(other, lengths.size());
+      RandomMatrix a = matrix(lengths, other.size()), b = matrix(other, lengths.size());
       for (const Norm norm : {Norm::l1, Norm::linf}) {
+        if (norm == Norm::linf) {
+          a.values = random_values<double>(a.col_indices.size(), 4);
+          b.values = random_values<double>(b.col_indices.size(), 5);
+        }
         this->expect_the_bits_of_the_cpu(a, b, norm);
         EXPECT_EQ(this->num_made_, 7u);
         this->expect_the_bits_of_the_cpu(b, a, norm);

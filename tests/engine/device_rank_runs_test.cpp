@@ -187,7 +187,7 @@ TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
     const std::uint64_t size = std::max<std::uint64_t>(lengths.size(), lengths[0]);
     std::vector<std::uint64_t> rows = lengths;
     rows.resize(size, 0);
-    const RandomMatrix a = matrix_of_row_lengths(rows, size);
+    RandomMatrix a = matrix_of_row_lengths(rows, size);
     ASSERT_TRUE(cuda::pays_in_cluster(size, a.col_indices.size(), sizeof(TypeParam)));
     for (const Norm norm : {Norm::l1, Norm::linf})
       for (const Dangling dangling :
@@ -200,6 +200,9 @@ TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
     this->expect_the_bits_of_the_cpu(a, {.scales = Scales::none});
     this->expect_the_bits_of_the_cpu(a, {.scales = Scales::masses});
     this->expect_the_bits_of_the_cpu(a, {.with_jump = true, .has_inputs = false});
+    a.values = random_values<double>(a.col_indices.size(), 4);
+    this->expect_the_bits_of_the_cpu(a, {.num_unconnected = size / 3, .norm = Norm::linf});
+    this->expect_the_bits_of_the_cpu(a, {.with_jump = true, .scales = Scales::masses});
   }
 }
 

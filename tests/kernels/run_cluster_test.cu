@@ -15,6 +15,7 @@ namespace {
 struct SmallMatrix {
   std::vector<EdgeOffset> row_offsets{0};
   std::vector<VertexId> col_indices;
+  std::vector<double> values;
   std::uint32_t num_cols = 0;
 
   static SmallMatrix of(const std::vector<std::uint32_t>& lengths, std::uint32_t num_cols) {
@@ -23,11 +24,16 @@ struct SmallMatrix {
     std::mt19937 random(lengths.size());
     for (const std::uint32_t length : lengths) {
       a.row_offsets.push_back(a.row_offsets.back() + length);
-      for (std::uint32_t k = 0; k < length; ++k) a.col_indices.push_back(random() % num_cols);
+      for (std::uint32_t k = 0; k < length; ++k) {
+        a.col_indices.push_back(random() % num_cols);
+        a.values.push_back(std::uniform_real_distribution<double>(-1, 1)(random));
+      }
     }
     return a;
   }
-  ClusterDeal deal() const { return deal_cluster_rows(row_offsets, col_indices, num_cols); }
+  ClusterDeal deal(bool weighted = false) const {
+    return deal_cluster_rows(row_offsets, col_indices, num_cols, weighted);
+  }
 };
 
 double tree_of(std::array<double, kSumLanes> lanes) {
@@ -44,7 +50,7 @@ std::vector<double> expected_sums(const SmallMatrix& a, const std::vector<double
     for (EdgeOffset chunk = a.row_offsets[row]; chunk < a.row_offsets[row + 1]; chunk += kSumChunk) {
       std::array<double, kSumLanes> lanes{};
       for (EdgeOffset k = chunk; k < std::min(chunk + kSumChunk, a.row_offsets[row + 1]); ++k)
-        lanes[(k - chunk) % kSumLanes] += x[a.col_indices[k]];
+        lanes[(k - chunk) % kSumLanes] += a.values[k] * x[a.col_indices[k]];
       sum += tree_of(lanes);
     }
     y.push_back(sum);
@@ -52,34 +58,39 @@ std::vector<double> expected_sums(const SmallMatrix& a, const std::vector<double
   return y;
 }
 
-/// What the lanes of a task read, one number after the other.
-std::vector<double> inputs_of(const ClusterDeal& deal, const ClusterBlock& block, const ClusterTask& task,
-                              unsigned lane, const std::vector<double>& x) {
-  std::vector<double> inputs;
+/// What the lanes of a task add up, one number after the other: 0 where there is no element.
+std::vector<double> terms_of(const ClusterDeal& deal, const ClusterBlock& block, const ClusterTask& task,
+                             unsigned lane, const SmallMatrix& a, const std::vector<double>& x) {
+  std::vector<double> terms;
   for (unsigned e = 0; e < task.num_elements; ++e) {
-    const std::uint32_t word = deal.words.at(block.first_word + task.first_word + e / 2 * kWarpLanes + lane);
-    inputs.push_back(x.at(e % 2 == 0 ? word & 0xffff : word >> 16));
+    const std::size_t at = block.first_word + task.first_word + e / 2 * kWarpLanes + lane;
+    const std::uint32_t word = deal.words.at(at), column = e % 2 == 0 ? word & 0xffff : word >> 16,
+                        element = deal.elements.at(2 * at + e % 2);
+    if (element == kNoClusterElement)
+      EXPECT_EQ(column, a.num_cols);
+    else
+      EXPECT_EQ(column, a.col_indices.at(element));
+    terms.push_back(element == kNoClusterElement ? 0 : a.values[element] * x.at(column));
   }
-  return inputs;
+  return terms;
 }
 
 /// The lanes of a row or of a chunk, the first of which is `lane`.
 double sum_from(const ClusterDeal& deal, const ClusterBlock& block, const ClusterTask& task, unsigned lane,
-                const std::vector<double>& x) {
+                const SmallMatrix& a, const std::vector<double>& x) {
   std::array<double, kSumLanes> lanes{};
   if (!task.is_of_chunks) {
-    const auto inputs = inputs_of(deal, block, task, lane, x);
-    for (std::size_t e = 0; e < inputs.size(); ++e) lanes[e % kSumLanes] += inputs[e];
+    const auto terms = terms_of(deal, block, task, lane, a, x);
+    for (std::size_t e = 0; e < terms.size(); ++e) lanes[e % kSumLanes] += terms[e];
     return tree_of(lanes);
   }
   for (unsigned j = 0; j < kSumLanes; ++j)
-    for (const double input : inputs_of(deal, block, task, lane + j, x)) lanes[j] += input;
+    for (const double term : terms_of(deal, block, task, lane + j, a, x)) lanes[j] += term;
   return tree_of(lanes);
 }
 
 /// By the deal alone.
-std::vector<double> dealt_sums(const ClusterDeal& deal, std::vector<double> x) {
-  x.push_back(0);
+std::vector<double> dealt_sums(const ClusterDeal& deal, const SmallMatrix& a, const std::vector<double>& x) {
   std::vector<double> y;
   for (unsigned b = 0; b < kClusterBlocks; ++b) {
     const ClusterBlock& block = deal.blocks.at(b);
@@ -93,7 +104,7 @@ std::vector<double> dealt_sums(const ClusterDeal& deal, std::vector<double> x) {
       for (unsigned lane = 0; lane < kWarpLanes; ++lane)
         if (const std::uint16_t to = deal.sum_of_lane.at(t * kWarpLanes + lane); to != kNoClusterSum) {
           EXPECT_EQ(sums.at(to), kNever) << "two lanes have sum " << to;
-          sums.at(to) = sum_from(deal, block, deal.tasks.at(t), lane, x);
+          sums.at(to) = sum_from(deal, block, deal.tasks.at(t), lane, a, x);
         }
     for (VertexId row = block.first_row; row < next.first_row; ++row) {
       double sum = 0;
@@ -114,7 +125,7 @@ void expect_the_sums(const std::vector<std::uint32_t>& lengths, std::uint32_t nu
   std::mt19937_64 random(num_cols);
   std::vector<double> x(num_cols);
   for (double& value : x) value = std::uniform_real_distribution<double>(-1, 1)(random);
-  EXPECT_EQ(dealt_sums(deal, x), expected_sums(a, x));
+  EXPECT_EQ(dealt_sums(deal, a, x), expected_sums(a, x));
 }
 
 TEST(RunCluster, AddsUpRowsAsTheFormatDoes) {
@@ -187,11 +198,19 @@ TEST(RunCluster, HasRoomForAllItsParts) {
   const ClusterLayout<1> at(100, {most}, 4);
   EXPECT_EQ(at.sums, 112u);
   EXPECT_EQ(at.sides[0].words, 192u);
+  EXPECT_EQ(at.sides[0].values, 224u);
   EXPECT_EQ(at.sides[0].tasks, 224u);
   EXPECT_EQ(at.sides[0].sum_of_lane, 224 + round_up<std::size_t>(3 * sizeof(ClusterTask), 16));
   EXPECT_EQ(at.inputs[0], at.sides[0].sum_of_lane + 3 * 64);
   EXPECT_EQ(at.inputs[1], at.inputs[0] + 12 * 4);
   EXPECT_EQ(at.end, at.inputs[1] + 12 * 4);
+}
+
+TEST(RunCluster, HasRoomForValues) {
+  const ClusterSizes most{.rows = 5, .tasks = 3, .words = 7, .sums = 9, .cols = 11, .weighted = true};
+  const ClusterLayout<1> of_floats(100, {most}, 4), of_doubles(100, {most}, 8);
+  EXPECT_EQ(of_floats.sides[0].tasks, of_floats.sides[0].values + 64);
+  EXPECT_EQ(of_doubles.sides[0].tasks, of_doubles.sides[0].values + 112);
 }
 
 /// Their sums share room, as one side's are used up before the other's are made.
@@ -215,29 +234,33 @@ TEST(DeviceRunCluster, HasRoomForTheLargestGraphs) {
     GTEST_SKIP() << "no CUDA device answers";
   ASSERT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
   if (major < 9) GTEST_SKIP() << "this device has no clusters";
-  const auto most_of_rows = [](std::uint32_t num_rows) {
-    return SmallMatrix::of(std::vector<std::uint32_t>(num_rows, 1), num_rows).deal().most;
+  const auto most_of_rows = [](std::uint32_t num_rows, bool weighted = false) {
+    return SmallMatrix::of(std::vector<std::uint32_t>(num_rows, 1), num_rows).deal(weighted).most;
   };
-  EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(11000)));
-  EXPECT_TRUE(fits_in_cluster<double>(most_of_rows(6000)));
+  for (const bool weighted : {false, true}) {
+    EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(11000, weighted)));
+    EXPECT_TRUE(fits_in_cluster<double>(most_of_rows(6000, weighted)));
+  }
   EXPECT_TRUE(fits_in_cluster<float>(most_of_rows(1)));
   ClusterSizes wide = most_of_rows(1);
   wide.cols = kMostClusterColumns;
   EXPECT_FALSE(fits_in_cluster<double>(wide));
   const ClusterBlock blocks{};  // which fit_in_cluster does not read
-  const auto pair_of = [&](const ClusterSizes& first, const ClusterSizes& second) {
-    RunClusters<2> pair;
-    pair.sides[0] = {.blocks = &blocks, .most = first};
-    pair.sides[1] = {.blocks = &blocks, .most = second};
-    return pair;
+  const auto fit = [&]<class S>(const ClusterSizes& first, const ClusterSizes& second, S) {
+    RunClusters<S, 2> pair;
+    for (RunCluster<S>& side : pair.sides) side.blocks = &blocks;
+    pair.sides[0].most = first, pair.sides[1].most = second;
+    return fit_in_cluster<S>(pair);
   };
-  RunClusters<2> pair = pair_of(most_of_rows(11000), most_of_rows(11000));
-  EXPECT_TRUE(fit_in_cluster<float>(pair));
-  EXPECT_TRUE(fit_in_cluster<double>(pair_of(most_of_rows(6000), most_of_rows(6000))));
-  EXPECT_FALSE(fit_in_cluster<double>(pair_of(most_of_rows(1), wide)));
-  EXPECT_FALSE(fit_in_cluster<double>(pair_of(wide, most_of_rows(1))));
-  pair.sides[1].blocks = nullptr;
-  EXPECT_FALSE(fit_in_cluster<float>(pair));
+  for (const bool weighted : {false, true}) {
+    EXPECT_TRUE(fit(most_of_rows(11000, weighted), most_of_rows(11000, weighted), 0.0f));
+    EXPECT_TRUE(fit(most_of_rows(6000, weighted), most_of_rows(6000, weighted), 0.0));
+  }
+  EXPECT_FALSE(fit(most_of_rows(1), wide, 0.0));
+  EXPECT_FALSE(fit(wide, most_of_rows(1), 0.0));
+  RunClusters<float, 2> one;
+  one.sides[0].blocks = &blocks;
+  EXPECT_FALSE(fit_in_cluster<float>(one));
 }
 
 }  // namespace

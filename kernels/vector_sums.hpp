@@ -45,12 +45,13 @@ struct NormSums {
 /// steps of walks in one go (Backend::step_walks).
 class PendingSums {
  public:
-  explicit PendingSums(std::vector<VectorSums> ready) : wait_([sums = std::move(ready)] { return sums; }) {}
+  explicit PendingSums(std::vector<VectorSums> ready) : ready_(std::move(ready)) {}
   explicit PendingSums(std::function<std::vector<VectorSums>()> wait) : wait_(std::move(wait)) {}
-  /// Waits until they are there.
-  std::vector<VectorSums> take() { return wait_(); }
+  /// Waits until they are there. Once.
+  std::vector<VectorSums> take() { return wait_ ? wait_() : std::move(ready_); }
 
  private:
+  std::vector<VectorSums> ready_;  // unless they are waited for
   std::function<std::vector<VectorSums>()> wait_;
 };
 

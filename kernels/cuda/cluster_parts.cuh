@@ -42,6 +42,15 @@ __device__ inline unsigned num_inputs_of(const RankVectors<S>& v) {
   return static_cast<unsigned>(min(v.places.count, v.num_rows));
 }
 
+/// Rows of this block that have a score: of a matrix those behind the last score have none.
+template <class S>
+__device__ inline std::uint32_t num_rows_of_block(const RunCluster<S>& rows, const RankVectors<S>& v) {
+  const VertexId first = rows.blocks[blockIdx.x].first_row;
+  const auto end =
+      static_cast<VertexId>(min(std::uint64_t{rows.blocks[blockIdx.x + 1].first_row}, v.num_rows));
+  return end > first ? end - first : 0;
+}
+
 /// A block's shared memory.
 template <class S, unsigned kSides>
 struct ClusterParts {

@@ -107,9 +107,8 @@ class ClusterRows {
                          const ClusterParts<S, kSides>& parts, unsigned which_side)
       : v_(side.vectors), bound_(bound), parts_(parts), own_(parts.sides[which_side]) {
     const ClusterBlock own = from.blocks[blockIdx.x], next = from.blocks[blockIdx.x + 1];
-    const auto end = static_cast<VertexId>(min(std::uint64_t{next.first_row}, v_.num_rows));
     first_row_ = own.first_row;
-    num_rows_ = end > first_row_ ? end - first_row_ : 0;
+    num_rows_ = num_rows_of_block(from, v_);
     num_tasks_ = next.first_task - own.first_task;
     each_row([&](unsigned j, std::uint64_t i) {
       row_[j] = from.rows[i];

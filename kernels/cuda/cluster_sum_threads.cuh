@@ -14,8 +14,8 @@ class ClusterSumThreads {
                                ClusterShared& shared)
       : how_(how),
         shared_(shared),
-        num_of_first_(num_row_threads(rows.sides[0])),
-        num_of_last_(num_row_threads(rows.sides[kSides - 1])),
+        num_of_first_(num_row_threads(rows, 0)),
+        num_of_last_(num_row_threads(rows, kSides - 1)),
         update_(how.run.first_update()),
         begin_in_block_(address_in(block(), static_cast<SharedAddress>(__cvta_generic_to_shared(&shared)))) {}
 
@@ -42,10 +42,9 @@ class ClusterSumThreads {
                             kOfTotal = ClusterPieces::kTotal / kFolds,
                             kOfDangling = ClusterPieces::kDangling / kFolds;
 
-  /// Threads of this block that have rows.
-  __device__ static unsigned num_row_threads(const RunCluster<S>& rows) {
-    const std::uint32_t num_rows = rows.blocks[blockIdx.x + 1].first_row - rows.blocks[blockIdx.x].first_row;
-    return min(kClusterRowThreads, num_rows);
+  /// Threads of this block that have rows of a side.
+  __device__ unsigned num_row_threads(const RunClusters<S, kSides>& rows, unsigned side) const {
+    return min(kClusterRowThreads, num_rows_of_block(rows.sides[side], how_.sides[side].vectors));
   }
   __device__ static unsigned warp() { return threadIdx.x / kWarpLanes - kClusterRowThreads / kWarpLanes; }
   __device__ static unsigned lane() { return threadIdx.x % kWarpLanes; }

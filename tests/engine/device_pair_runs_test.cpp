@@ -50,6 +50,19 @@ class DevicePairRuns : public DeviceBackend<S> {
       return all;
     });
   }
+  /// Runs of seven half-steps that begin with either: in L1, and with values in another norm.
+  void expect_the_bits_either_way(RandomMatrix a, RandomMatrix b, Norm norm_with_values) {
+    for (const Norm norm : {Norm::l1, norm_with_values}) {
+      if (norm == norm_with_values) {
+        a.values = random_values<double>(a.col_indices.size(), 4);
+        b.values = random_values<double>(b.col_indices.size(), 5);
+      }
+      expect_the_bits_of_the_cpu(a, b, norm);
+      EXPECT_EQ(num_made_, 7u);
+      expect_the_bits_of_the_cpu(b, a, norm);
+      EXPECT_EQ(num_made_, 7u);
+    }
+  }
   std::array<std::uint64_t, 2> num_unscored_{};  ///< last rows of each side that have no score
   std::size_t num_made_ = 0;                     ///< half-steps of seven
   bool settles_ = true;                          ///< some half-step behind the seventh changes scores less
@@ -191,17 +204,8 @@ TYPED_TEST(DevicePairRuns, InAClusterHaveTheBitsOfTheCpu) {
   };
   for (const auto& lengths : {all, many, one_long, some}) {
     for (const auto& other : {all, many, some, {3, 3}}) {
-      RandomMatrix a = matrix(lengths, other.size()), b = matrix(other, lengths.size());
-      for (const Norm norm : {Norm::l1, Norm::linf}) {
-        if (norm == Norm::linf) {
-          a.values = random_values<double>(a.col_indices.size(), 4);
-          b.values = random_values<double>(b.col_indices.size(), 5);
-        }
-        this->expect_the_bits_of_the_cpu(a, b, norm);
-        EXPECT_EQ(this->num_made_, 7u);
-        this->expect_the_bits_of_the_cpu(b, a, norm);
-        EXPECT_EQ(this->num_made_, 7u);
-      }
+      this->expect_the_bits_either_way(matrix(lengths, other.size()), matrix(other, lengths.size()),
+                                       Norm::linf);
     }
   }
 }
@@ -228,18 +232,9 @@ TYPED_TEST(DevicePairRuns, OfRowsOfAllLengthsHaveTheBitsOfTheCpu) {
   lengths.resize(20000, 2);
   for (const std::uint64_t num_rows : {300, 90000, 300000}) {
     const std::vector<std::uint64_t> fives(num_rows, 5);
-    RandomMatrix a = scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
-                 b = scattered(matrix_of_row_lengths(fives, 20000), lengths.size());
-    for (const Norm norm : {Norm::l1, Norm::l2}) {
-      if (norm == Norm::l2) {
-        a.values = random_values<double>(a.col_indices.size(), 4);
-        b.values = random_values<double>(b.col_indices.size(), 5);
-      }
-      this->expect_the_bits_of_the_cpu(a, b, norm);
-      EXPECT_EQ(this->num_made_, 7u);
-      this->expect_the_bits_of_the_cpu(b, a, norm);
-      EXPECT_EQ(this->num_made_, 7u);
-    }
+    this->expect_the_bits_either_way(scattered(matrix_of_row_lengths(lengths, 20000), num_rows),
+                                     scattered(matrix_of_row_lengths(fives, 20000), lengths.size()),
+                                     Norm::l2);
   }
 }
 

@@ -25,8 +25,7 @@ void check(const StopRule& rule);
 struct IterationProgress {
   int iteration = 0;
   double residual = 0;
-  int vectors_left = 1;    ///< RWR: queries still in the block
-  int steps_together = 1;  ///< that a device made before any was told of, maybe some in vain
+  int vectors_left = 1;  ///< RWR: queries still in the block
 };
 /// Called after each step on every rank; returning false on any rank stops all of them after the step, and
 /// what one throws is thrown by all: one rank alone throws the very exception, several an Error.

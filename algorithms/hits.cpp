@@ -93,7 +93,6 @@ class AlternatingHits {
     const StepChange change = advance(authority_, hub_, options_, 1.0, authority_.score);
     return larger(change, advance(hub_, authority_, options_, 1.0, hub_.score));
   }
-  int steps_together() const { return is_running_ ? runs_->steps_together() : 1; }
 
   void finish(HitsResult& result) {
     if (is_running_) runs_->settle();
@@ -191,7 +190,6 @@ class BlockHits {
     return larger(change, std::exchange(change_before_, change));
   }
 
-  static int steps_together() { return 1; }
   bool is_known(StepChange& change) {
     return changes_.is_known(change, [&] { return pair(); });
   }
@@ -275,8 +273,7 @@ HitsResult iterate(Form&& form, const HitsOptions& options, Precision precision,
     if (!result.report.residual_history.empty()) change_before = change.l1;
     const bool is_known = options.stop.fixed_iterations > 0 || form.is_known(change);
     done = stop.done(change, result.report, {.may_converge = is_known && is_shrinking});
-    if (!all_go_on(options.observer,
-                   {result.report.iterations, result.report.residual, 1, form.steps_together()}, comm)) {
+    if (!all_go_on(options.observer, {result.report.iterations, result.report.residual}, comm)) {
       result.report.interrupted = !done;
       done = true;
     }

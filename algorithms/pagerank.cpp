@@ -138,7 +138,7 @@ LastStep iterate(RankSteps<S>& steps, UnconnectedRows<S>& unconnected, const Ran
     const StepChange change = change_of(options.stop.norm, sums, kScoreScale);
     bool done = stop.done(change, report, {.is_accelerated = acceleration.is_on()});
     if (may_accelerate) acceleration.take(change.l1);
-    if (!all_go_on(options.observer, {report.iterations, report.residual, 1, steps.steps_together()}, comm)) {
+    if (!all_go_on(options.observer, {report.iterations, report.residual}, comm)) {
       report.interrupted = !done;
       done = true;
     }

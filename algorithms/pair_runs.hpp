@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "algorithms/hits_norm.hpp"
 #include "engine/spmv_operator.hpp"
@@ -24,8 +23,8 @@ struct PairNorms {
   double first = 0, second = 0;
 };
 
-/// A run ends where the host would stop, so far as a device knows, or where a norm is too small to be known;
-/// where the host stops sooner it is made again up to there. The first run is one step (see RankRuns).
+/// The host takes sums while a run goes on, which ends where the host would stop, so far as a device knows,
+/// or where a norm is too small to be known; where the host stops sooner it is made again up to there.
 template <class S>
 class PairRuns {
  public:
@@ -45,41 +44,51 @@ class PairRuns {
   /// Sums of the next step's halves, from these norms; none where the host has to make it: then the scores
   /// are those of the last step.
   std::optional<Sums> next(const PairNorms& norms) {
-    if (num_taken_ == num_made_) {
+    std::optional<Sums> sums = take();
+    if (!sums) {
       settle();
       start(norms);
+      sums = take();
     }
-    if (num_taken_ == num_made_) return std::nullopt;
-    --num_left_;
-    ++num_taken_;
-    return Sums{sums_[2 * num_taken_ - 2], sums_[2 * num_taken_ - 1]};
+    if (sums)
+      --num_left_;
+    else
+      settle();
+    return sums;
   }
   /// The host makes a step by itself.
   void pass() { --num_left_; }
-  /// Steps of the run that the last of these is of.
-  int steps_together() const { return num_made_; }
   /// Scores become those of the last step.
   void settle() {
-    if (2 * static_cast<std::size_t>(num_taken_) == sums_.size()) return;
+    if (!ends_in_a_half_ && !sums_.next()) return;
     swap_scores();
-    sums_.clear();
     if (num_taken_ > 0) go(num_taken_, kNever);
-    num_made_ = num_taken_;
+    end();
   }
 
  private:
   static constexpr double kNever = -1;
 
+  /// Of a step's halves, where the run has both.
+  std::optional<Sums> take() {
+    const std::optional<VectorSums> first = sums_.next();
+    if (!first) return std::nullopt;
+    const std::optional<VectorSums> second = sums_.next();
+    ends_in_a_half_ = !second;
+    if (!second) return std::nullopt;
+    ++num_taken_;
+    return Sums{*first, *second};
+  }
+  void end() {
+    sums_ = {};
+    ends_in_a_half_ = false;
+  }
   void start(const PairNorms& norms) {
-    num_taken_ = num_made_ = 0;
-    sums_.clear();
+    num_taken_ = 0;
+    end();
     if (norms.first < run_.norms[0].least || norms.second < run_.norms[1].least) return;
-    constexpr int kMostSteps = PairRun::kMostSteps / 2;
     run_.first_norm = norms.first;
-    go(std::clamp(num_left_, 1, has_run_ ? kMostSteps : 1), run_.tolerance);
-    has_run_ = true;
-    num_made_ = static_cast<int>(sums_.size() / 2);
-    if (num_made_ == 0) settle();
+    go(std::clamp<int>(num_left_, 1, PairRun::kMostSteps / 2), run_.tolerance);
   }
   void swap_scores() {
     for (int side = 0; side < 2; ++side) std::swap(before_[side], states_[side].score);
@@ -104,10 +113,10 @@ class PairRuns {
   PairState<S> states_[2];
   PairRun run_;
   int num_left_;
-  bool has_run_ = false;
-  Buffer<S> before_[2];           // where the last run began
-  std::vector<VectorSums> sums_;  // of its half-steps
-  int num_made_ = 0, num_taken_ = 0;
+  Buffer<S> before_[2];          // where the last run began
+  PendingSteps sums_;            // of its half-steps that have not been taken
+  bool ends_in_a_half_ = false;  // of a step, whose sums have been taken
+  int num_taken_ = 0;            // steps of it
 };
 
 }  // namespace tessera

@@ -2,18 +2,18 @@
 // at them: one by one.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "algorithms/convergence.hpp"
 #include "engine/spmv_operator.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/rank_rule.hpp"
 
 namespace tessera {
 
-/// A run ends where the host would stop, so far as a device knows: where the host stops sooner, or goes on by
-/// itself, the run is made again up to there. The first run is one step: a kernel's first launch may take as
-/// long as thousands of them, which who takes times should not share out among steps.
+/// The host takes sums while a run goes on, which ends where the host would stop, so far as a device knows:
+/// where the host stops sooner, or goes on by itself, the run is made again up to there.
 template <class S>
 class RankRuns {
  public:
@@ -34,27 +34,25 @@ class RankRuns {
 
   /// Sums of the next step, which does this.
   VectorSums next(const RankUpdate& update) {
-    if (num_taken_ == sums_.size())
-      go(update, std::clamp(num_left_, 1, sums_.empty() ? 1 : static_cast<int>(most_at_once_)),
-         run_.tolerance);
-    --num_left_;
-    return sums_[num_taken_++];
+    std::optional<VectorSums> sums = sums_.next();
+    if (!sums) {
+      go(update, std::clamp(num_left_, 1, static_cast<int>(most_at_once_)), run_.tolerance);
+      sums = sums_.next();
+    }
+    return taken(sums);
   }
   /// The same, by itself: before() is where it began then.
   VectorSums only(const RankUpdate& update) {
     score();
     go(update, 1, run_.tolerance);
-    --num_left_;
-    return sums_[num_taken_++];
+    return taken(sums_.next());
   }
-  /// Steps of the run that the last of these is of.
-  int steps_together() const { return static_cast<int>(sums_.size()); }
   /// After the last of these steps.
   Buffer<S>& score() {
-    if (num_taken_ < sums_.size()) {
+    if (sums_.next()) {  // the run went further
       std::swap(before_, score_);
-      go(run_.first, static_cast<int>(num_taken_), kNever);
-      num_taken_ = sums_.size();
+      go(run_.first, num_taken_, kNever);
+      sums_ = {};
     }
     return score_;
   }
@@ -63,6 +61,12 @@ class RankRuns {
  private:
   static constexpr double kNever = -1;
 
+  VectorSums taken(const std::optional<VectorSums>& sums) {
+    require(sums.has_value(), "a run makes a step");
+    ++num_taken_;
+    --num_left_;
+    return *sums;
+  }
   /// From the scores as they are.
   void go(const RankUpdate& first, int most_steps, double tolerance) {
     std::swap(before_, score_);
@@ -78,12 +82,12 @@ class RankRuns {
   RankRun run_;
   const unsigned most_at_once_;
   int num_left_;
+  int num_taken_ = 0;  // of the last run
   const ExactScale& bound_;
   const bool squares_;
   const Buffer<S>&scale_, &jump_;
-  Buffer<S> before_, score_;      // where the last run began and ended
-  std::vector<VectorSums> sums_;  // of the last run
-  std::size_t num_taken_ = 0;     // of these
+  Buffer<S> before_, score_;  // where the last run began, and ends
+  PendingSteps sums_;         // of its steps that have not been taken
 };
 
 }  // namespace tessera

@@ -104,8 +104,6 @@ class RankSteps {
     if (ahead_) start_product();
     return sums;
   }
-  /// See IterationProgress.
-  int steps_together() const { return runs_ ? runs_->steps_together() : 1; }
   /// Once the sums are there, and another step will follow.
   void go_on() {
     if (!ahead_) start_product();

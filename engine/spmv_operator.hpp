@@ -137,9 +137,9 @@ class SpmvOperator {
   bool runs_in_pair_with(const SpmvOperator& other) const {
     return matrix_->runs_in_pair_with(*other.matrix_);
   }
-  std::vector<VectorSums> run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
-                                         const RowScale<S>& scale, const ExactScale& bound, bool squares,
-                                         Buffer<S>& score) {
+  PendingSteps run_rank_steps(const RankRun& run, const Buffer<S>& start, const Buffer<S>& jump,
+                              const RowScale<S>& scale, const ExactScale& bound, bool squares,
+                              Buffer<S>& score) {
     return backend_->run_rank_steps(*matrix_, run, start, jump, scale, bound, squares, own_places_, score);
   }
   /// This operator's rows as a side of a pair whose other one is `other`.

@@ -28,14 +28,13 @@ PendingSums Backend<S>::end_with_update(const Matrix<S>&, const EndingUpdate&, c
   throw InternalError("this backend does not end products with updates");
 }
 template <class S>
-std::vector<VectorSums> Backend<S>::run_rank_steps(const Matrix<S>&, const RankRun&, const Buffer<S>&,
-                                                   const Buffer<S>&, const RowScale<S>&, const ExactScale&,
-                                                   bool, const InputPlaces&, Buffer<S>&) {
+PendingSteps Backend<S>::run_rank_steps(const Matrix<S>&, const RankRun&, const Buffer<S>&, const Buffer<S>&,
+                                        const RowScale<S>&, const ExactScale&, bool, const InputPlaces&,
+                                        Buffer<S>&) {
   throw InternalError("this backend does not run ranks");
 }
 template <class S>
-std::vector<VectorSums> Backend<S>::run_pair_steps(const PairRun&, const PairSide<S> (&)[2],
-                                                   const ExactScale&, bool) {
+PendingSteps Backend<S>::run_pair_steps(const PairRun&, const PairSide<S> (&)[2], const ExactScale&, bool) {
   throw InternalError("this backend does not run pairs");
 }
 template <class S>

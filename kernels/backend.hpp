@@ -276,14 +276,14 @@ class Backend {
   /// y = A x and rank_update() again and again, by a matrix that may run ranks; of the same bits, and the
   /// sums of every step that was made. From the scores `start` to `score`, another vector; places: those of x
   /// where inputs go, as of put_inputs. Scores and changes must be at most the bound.
-  virtual std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run,
-                                                 const Buffer<S>& start, const Buffer<S>& jump,
-                                                 const RowScale<S>& scale, const ExactScale& bound,
-                                                 bool squares, const InputPlaces& places, Buffer<S>& score);
+  virtual PendingSteps run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
+                                      const Buffer<S>& jump, const RowScale<S>& scale,
+                                      const ExactScale& bound, bool squares, const InputPlaces& places,
+                                      Buffer<S>& score);
   /// The same by two matrices in turn, each of which multiplies the scores of the other side: those of the
   /// second are there at first, and stay in a run of one half-step. The sums of all that were made.
-  virtual std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
-                                                 const ExactScale& bound, bool squares);
+  virtual PendingSteps run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
+                                      const ExactScale& bound, bool squares);
   /// RWR: `walk` is overwritten; `next` as in rank_update. An origin gets what `walk` was before (buffers may
   /// be swapped).
   virtual PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y,

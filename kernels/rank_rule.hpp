@@ -88,7 +88,9 @@ struct RankRule {
 
 /// Steps that follow one another without the host (Backend::run_rank_steps). For one rank that has all rows.
 struct RankRun {
-  static constexpr unsigned kMostSteps = 128;  ///< of one run, so that an interrupt need not wait long
+  /// Of one run: where it begins is a part of some per cent of that, and an interrupt waits some
+  /// milliseconds.
+  static constexpr unsigned kMostSteps = 512;
 
   RankRule rule;
   RankUpdate first;         ///< what the first step does

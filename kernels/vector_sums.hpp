@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,22 @@ class PendingSums {
  private:
   std::vector<VectorSums> ready_;  // unless they are waited for
   std::function<std::vector<VectorSums>()> wait_;
+};
+
+/// Sums of the steps of a run, which a device may still be going through. What it reads and writes may not go
+/// to other use by the host until the last one is there, or other work of the device follows. At most one run
+/// of a backend may be pending.
+class PendingSteps {
+ public:
+  using Next = std::function<std::optional<VectorSums>()>;
+
+  PendingSteps() = default;  ///< none
+  explicit PendingSteps(Next next) : next_(std::move(next)) {}
+  /// Waits for those of the next step; none behind the last.
+  std::optional<VectorSums> next() { return next_ ? next_() : std::nullopt; }
+
+ private:
+  Next next_;
 };
 
 }  // namespace tessera

@@ -72,18 +72,10 @@ IterationObserver Progress::iterating(double tolerance, int max_iterations, Step
   struct State {
     Clock::time_point last = Clock::now();
     std::vector<double> residuals;
-    double share = 0;
-    int together = 0, shares_left = 0;
   };
   auto state = std::make_shared<State>();
   return [this, tolerance, max_iterations, &times, state](const IterationProgress& step) {
-    // The last of some that were made together may have been in vain, and nobody told of them.
-    if (state->shares_left == 0 || state->together != step.steps_together) {
-      state->together = state->shares_left = step.steps_together;
-      state->share = seconds_since(state->last) / step.steps_together;
-    }
-    --state->shares_left;
-    times.seconds.push_back(state->share);
+    times.seconds.push_back(seconds_since(state->last));
     times.vector_steps += static_cast<std::uint64_t>(std::max(step.vectors_left, 1));
     state->last = Clock::now();
     if (step.iteration <= 1) state->residuals.clear();  // the next block of queries

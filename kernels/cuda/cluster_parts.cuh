@@ -26,7 +26,6 @@ struct ClusterShared {
   ByteBarrier sums_are_there[2], inputs_are_there[2];
   RankUpdate update;  // what is next
   bool is_none;
-  unsigned num_steps;
 };
 
 template <class S, unsigned kSides>

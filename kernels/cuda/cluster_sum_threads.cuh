@@ -31,9 +31,7 @@ class ClusterSumThreads {
       meet_in_block();
       if (threadIdx.x == kClusterRowThreads) there.expect(ClusterParts<S, kSides>::sum_bytes());
       if (blockIdx.x == 0) tell_host(sum, num_steps);
-      if (!shared_.is_none) continue;
-      if (threadIdx.x == kClusterRowThreads) shared_.num_steps = num_steps;
-      return;
+      if (shared_.is_none) return;
     }
   }
 

@@ -155,22 +155,19 @@ class CudaBackend : public Backend<S> {
       cuda::rank_update(update, vectors, from, bound, squares, box);
     });
   }
-  std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
-                                         const Buffer<S>& jump, const RowScale<S>& scale,
-                                         const ExactScale& bound, bool squares, const InputPlaces& places,
-                                         Buffer<S>& score) override {
+  PendingSteps run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
+                              const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
+                              bool squares, const InputPlaces& places, Buffer<S>& score) override {
     const cuda::RankVectors<S> vectors = cuda::run_vectors(start, jump, scale, places, score);
-    PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
-      cuda::start_run(matrix, run, vectors, bound, squares, box);
-    });
-    return cuda::made(run, bound, sums.take());
+    const cuda::SumsOutbox box = next_mailbox().open(run.most_steps);
+    cuda::start_run(matrix, run, vectors, bound, squares, box);
+    return cuda::steps_of(run, bound, *mailbox_, box.number);
   }
-  std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
-                                         const ExactScale& bound, bool squares) override {
-    PendingSums sums = send_sums(run.most_steps, [&](const cuda::SumsOutbox& box) {
-      cuda::start_run(sides, run, bound, squares, box);
-    });
-    return cuda::made(run, bound, sums.take());
+  PendingSteps run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2], const ExactScale& bound,
+                              bool squares) override {
+    const cuda::SumsOutbox box = next_mailbox().open(run.most_steps);
+    cuda::start_run(sides, run, bound, squares, box);
+    return cuda::steps_of(run, bound, *mailbox_, box.number);
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -334,11 +331,15 @@ class CudaBackend : public Backend<S> {
             .others = other_ranks(next),
             .weights = update.weights.data()};
   }
+  /// In steps of walks, the sums of the one before are still to come.
+  cuda::SumsMailbox& next_mailbox() {
+    std::swap(mailbox_, other_mailbox_);
+    return *mailbox_;
+  }
   /// add(box): starts the kernel that sends sums by it.
   template <class Add>
   PendingSums send_sums(unsigned num_vectors, const Add& add) {
-    std::swap(mailbox_, other_mailbox_);  // in steps of walks, those before are still to come
-    const cuda::SumsOutbox box = mailbox_->open(num_vectors);
+    const cuda::SumsOutbox box = next_mailbox().open(num_vectors);
     add(box);
     return PendingSums([mailbox = mailbox_.get(), number = box.number] { return mailbox->receive(number); });
   }

@@ -27,11 +27,6 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   else
     ClusterSumThreads<S, Run>(how, rows, parts.shared).go();
   meet_in_cluster();  // nobody writes to a block that has ended
-  if (blockIdx.x != 0) return;
-  // Of steps that there were not the host gets zeros.
-  for (unsigned i = kSumWords * parts.shared.num_steps + threadIdx.x; i < kSumWords * how.box.num_vectors;
-       i += kClusterThreads)
-    send_word(0, how.box.number, how.box.host + kHalves * i);
 #endif
 }
 
@@ -79,15 +74,20 @@ struct ClusterKernel {
   }
 };
 
-/// Whether blocks may have what that takes.
-template <class S, unsigned kSides>
-bool have_room(std::size_t shared_bytes, const RunClusters<S, kSides>& rows) {
+/// What a block may have of shared memory on the device in use.
+std::size_t most_shared_bytes() {
   int device = 0, bytes = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
+}
+
+/// Whether blocks may have what these take.
+template <class S, unsigned kSides>
+bool have_room(const RunClusters<S, kSides>& rows) {
   for (const RunCluster<S>& side : rows.sides)
     if (side.most.rows > kMostClusterRowsEach * kClusterRowThreads) return false;
-  return shared_bytes <= static_cast<std::size_t>(bytes);
+  return cluster_layout(rows).end <= most_shared_bytes();
 }
 
 }  // namespace
@@ -97,14 +97,15 @@ bool fits_in_cluster(const ClusterSizes& most) {
   if (CUDART_VERSION < 12010) return false;  // st.async came with CUDA 12.1
   RunClusters<S, 1> rows;
   rows.sides[0].most = most;
-  const std::size_t needed = cluster_layout(rows).end;
-  if (!have_room(needed, rows)) return false;
+  if (!have_room(rows)) return false;
   const auto run = ClusterKernel<S, RankRun>::of(rows);
   cudaFuncAttributes attributes{};  // empty where it was compiled for devices without clusters
   TESSERA_CUDA_CALL(cudaFuncGetAttributes(&attributes, run.kernel));
   if (attributes.ptxVersion < kLeastVersion) return false;
-  ClusterLaunch launch(needed);
-  run.allow_shared(needed);
+  // For blocks that have a multiprocessor each, as those of a pair with another matrix may need one.
+  const std::size_t shared_bytes = most_shared_bytes();
+  ClusterLaunch launch(shared_bytes);
+  run.allow_shared(shared_bytes);
   int num_clusters = 0;  // none, for example, where a device is parted into small ones
   TESSERA_CUDA_CALL(cudaOccupancyMaxActiveClusters(&num_clusters, run.kernel, &launch.config));
   return num_clusters > 0;
@@ -114,7 +115,7 @@ template <class S>
 bool fit_in_cluster(const RunClusters<S, 2>& pair) {
   for (const RunCluster<S>& side : pair.sides)
     if (side.blocks == nullptr) return false;
-  return have_room(cluster_layout(pair).end, pair);
+  return have_room(pair);
 }
 
 template <class S, class Run>

@@ -140,7 +140,6 @@ inline constexpr unsigned kMostRunBlocks = 255;
 struct RunMemory {
   RunSums sums[kSumsInTurn];
   unsigned turn = 0;  ///< which sums are next
-  DeviceSums of_steps[RankRun::kMostSteps];
 };
 /// What a matrix that may run steps (Matrix::prepare_to_run_steps) gives for that.
 template <class S>
@@ -179,7 +178,7 @@ struct DeviceRun {
   RunMemory* memory = nullptr;
   S* x = nullptr;  ///< inputs of even and of odd steps, of which those of the first are there
   S* other_x = nullptr;
-  SumsOutbox box;  ///< for the sums of run.most_steps steps; 0 where there was none
+  SumsOutbox box;  ///< for the sums of run.most_steps steps, each as soon as it is made
 };
 /// Whether blocks can meet and have the memory for it, with their rows in registers.
 template <class S>

@@ -52,11 +52,11 @@ __device__ bool ends_after(const PairRun& run, unsigned num_steps, double change
   return run.ends_after(num_steps, change, before, run.norm_after(num_steps, folded(sums.dangling), bound));
 }
 
-/// Behind the meeting after step `num_steps`: what is next, whether anything is, and what is kept, each by
-/// another warp.
+/// Behind the meeting after step `num_steps`: what is next, whether anything is, and what the host gets, each
+/// by another warp.
 template <bool kSquares, class S, class Run>
 __device__ void decide(const Run& run, unsigned num_steps, const ExactScale& bound,
-                       const RunMeetings<kSquares>& meetings, DeviceSums* of_steps, NextStep& next) {
+                       const RunMeetings<kSquares>& meetings, const SumsOutbox& box, NextStep& next) {
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const DeviceSums& sums = meetings.met();
   if (warp == 0 && lane == 0) next.update = update_after<S>(run, num_steps, next.update, sums, bound);
@@ -67,11 +67,11 @@ __device__ void decide(const Run& run, unsigned num_steps, const ExactScale& bou
     next.is_none = ends_after(run, num_steps, change, next.change, sums, bound);
   }
   if (warp != 2 || blockIdx.x != 0) return;
-  if (lane == 0) {
-    of_steps[num_steps - 1] = sums;
-    of_steps[num_steps - 1].change_max = static_cast<Limb>(__double_as_longlong(meetings.largest_change()));
-  }
   if (lane < kRunWords) meetings.clear_past(lane);
+  if (lane >= kSumWords) return;
+  const Limb word = lane == kSumWords - 1 ? static_cast<Limb>(__double_as_longlong(meetings.largest_change()))
+                                          : reinterpret_cast<const Limb*>(&sums)[lane];
+  send_word(word, box.number, box.host + kHalves * (kSumWords * (num_steps - 1) + lane));
 }
 
 /// A step of one side's rows, from x to next_x; false where there is none any more.
@@ -79,7 +79,7 @@ template <class Rows, bool kSquares, class S, class Run>
 __device__ bool step(const DeviceRun<S, Run>& how, Rows& rows, RunMeetings<kSquares>& meetings,
                      unsigned num_steps, const S* x, S* next_x, NextStep& next) {
   rows.read(x);
-  if (num_steps > 0) decide<kSquares, S>(how.run, num_steps, how.bound, meetings, how.memory->of_steps, next);
+  if (num_steps > 0) decide<kSquares, S>(how.run, num_steps, how.bound, meetings, how.box, next);
   rows.stage(x);
   __syncthreads();
   if (next.is_none) return false;
@@ -90,10 +90,10 @@ __device__ bool step(const DeviceRun<S, Run>& how, Rows& rows, RunMeetings<kSqua
   return true;
 }
 
-/// Steps until there is none any more; gives their number, 1 or more.
+/// Steps until there is none any more.
 template <class Rows, bool kSquares, class S>
-__device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquares, 1>& shared,
-                       RunMeetings<kSquares>& meetings) {
+__device__ void go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquares, 1>& shared,
+                   RunMeetings<kSquares>& meetings) {
   typename Rows::Room room(how, &shared + 1);
   Rows rows(how.sides[0], shared.rows[0], shared.scratch, room);
   unsigned num_steps = 0;
@@ -103,11 +103,10 @@ __device__ unsigned go(const DeviceRun<S, RankRun>& how, RunShared<Rows, kSquare
     x = next_x, next_x = read;
   }
   rows.leave(true);
-  return num_steps;
 }
 template <class Rows, bool kSquares, class S>
-__device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<Rows, kSquares, 2>& shared,
-                       RunMeetings<kSquares>& meetings) {
+__device__ void go(const DeviceRun<S, PairRun>& how, RunShared<Rows, kSquares, 2>& shared,
+                   RunMeetings<kSquares>& meetings) {
   typename Rows::Room room(how, &shared + 1);
   Rows firsts(how.sides[0], shared.rows[0], shared.scratch, room),
       seconds(how.sides[1], shared.rows[1], shared.scratch, room);
@@ -119,7 +118,6 @@ __device__ unsigned go(const DeviceRun<S, PairRun>& how, RunShared<Rows, kSquare
   }
   firsts.leave(true);
   seconds.leave(num_steps > 1);
-  return num_steps;
 }
 
 template <class Rows, bool kSquares, class S, class Run>
@@ -129,12 +127,8 @@ __global__ void __launch_bounds__(kRankRunThreads, 1)
   auto& shared = *reinterpret_cast<RunShared<Rows, kSquares, DeviceRun<S, Run>::kSides>*>(raw);
   RunMeetings<kSquares> meetings(how.memory, shared.meetings);
   if (threadIdx.x == 0) shared.next = {how.run.first_update(), 0, false};
-  const unsigned num_steps = go(how, shared, meetings);
-  if (blockIdx.x != 0) return;
-  if (threadIdx.x == 0) meetings.end();
-  const auto* words = reinterpret_cast<const Limb*>(how.memory->of_steps);
-  for (unsigned i = threadIdx.x; i < kSumWords * how.box.num_vectors; i += kRankRunThreads)
-    send_word(i < kSumWords * num_steps ? words[i] : 0, how.box.number, how.box.host + kHalves * i);
+  go(how, shared, meetings);
+  if (blockIdx.x == 0 && threadIdx.x == 0) meetings.end();
 }
 
 template <class S, class Run>

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda_step_runs.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -116,22 +117,28 @@ RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const 
           .places = places};
 }
 
-std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums) {
-  unsigned count = 1;
-  while (!run.ends_after(count, change_of(run.norm, sums.at(count - 1), bound))) ++count;
-  sums.resize(count);
-  return sums;
+PendingSteps steps_of(const RankRun& run, const ExactScale& bound, SumsMailbox& mailbox,
+                      std::uint32_t number) {
+  const auto next = [=, &mailbox, count = 0U, is_over = false]() mutable -> std::optional<VectorSums> {
+    if (is_over) return std::nullopt;
+    const VectorSums sums = mailbox.receive(number, count++);
+    is_over = run.ends_after(count, change_of(run.norm, sums, bound));
+    return sums;
+  };
+  return PendingSteps(next);
 }
 
-std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::vector<VectorSums> sums) {
-  unsigned count = 0;
-  double before = 0, change = 0;
-  do {
-    const VectorSums& last = sums.at(count++);
-    before = std::exchange(change, change_of(run.norm, last, bound));
-  } while (!run.ends_after(count, change, before, run.norm_after(count, sums[count - 1].dangling, bound)));
-  sums.resize(count);
-  return sums;
+PendingSteps steps_of(const PairRun& run, const ExactScale& bound, SumsMailbox& mailbox,
+                      std::uint32_t number) {
+  const auto next = [=, &mailbox, count = 0U, change = 0.0,
+                     is_over = false]() mutable -> std::optional<VectorSums> {
+    if (is_over) return std::nullopt;
+    const VectorSums sums = mailbox.receive(number, count++);
+    const double before = std::exchange(change, change_of(run.norm, sums, bound));
+    is_over = run.ends_after(count, change, before, run.norm_after(count, sums.dangling, bound));
+    return sums;
+  };
+  return PendingSteps(next);
 }
 
 #define TESSERA_INSTANTIATE(S)                                                                              \

@@ -1,10 +1,11 @@
 // Runs of steps (Backend::run_rank_steps, run_pair_steps) on a device, as the host starts them and finds how
 // long they were. Host code.
 #pragma once
-#include <vector>
+#include <cstdint>
 
 #include "kernels/backend.hpp"
 #include "kernels/cuda/cuda_spmv.hpp"
+#include "kernels/cuda/device_sums.hpp"
 
 namespace tessera::cuda {
 
@@ -29,8 +30,11 @@ template <class S>
 RankVectors<S> run_vectors(const Buffer<S>& start, const Buffer<S>& jump, const RowScale<S>& scale,
                            const InputPlaces& places, Buffer<S>& score);
 
-/// The steps that a run has made, by its own rule: `sums` are of as many as it may have at most.
-std::vector<VectorSums> made(const RankRun& run, const ExactScale& bound, std::vector<VectorSums> sums);
-std::vector<VectorSums> made(const PairRun& run, const ExactScale& bound, std::vector<VectorSums> sums);
+/// Sums of the run that `mailbox` was opened for under this number, up to the step that ends it by its own
+/// rule.
+PendingSteps steps_of(const RankRun& run, const ExactScale& bound, SumsMailbox& mailbox,
+                      std::uint32_t number);
+PendingSteps steps_of(const PairRun& run, const ExactScale& bound, SumsMailbox& mailbox,
+                      std::uint32_t number);
 
 }  // namespace tessera::cuda

@@ -79,16 +79,22 @@ std::uint32_t SumsMailbox::wait_for(std::size_t i) const {
   }
 }
 
-std::vector<VectorSums> SumsMailbox::receive(std::uint32_t number) {
-  require(number == number_, "sums are taken before the next update starts");
-  std::vector<DeviceSums> words(num_vectors_);
-  auto* word = reinterpret_cast<Limb*>(words.data());
-  for (std::size_t i = 0; i < kSumWords * num_vectors_; ++i) {
-    const Limb low = wait_for(kHalves * i), high = wait_for(kHalves * i + 1);
-    word[i] = high << 32 | low;
+VectorSums SumsMailbox::receive(std::uint32_t number, std::size_t vector) {
+  require(number == number_ && vector < num_vectors_, "sums are taken before the next update starts");
+  Limb words[kSumWords];
+  for (std::size_t word = 0; word < kSumWords; ++word) {
+    const std::size_t first = kHalves * (kSumWords * vector + word);
+    const Limb low = wait_for(first), high = wait_for(first + 1);
+    words[word] = high << 32 | low;
   }
+  DeviceSums sums;
+  std::memcpy(&sums, words, sizeof sums);
+  return to_host(sums);
+}
+
+std::vector<VectorSums> SumsMailbox::receive(std::uint32_t number) {
   std::vector<VectorSums> sums(num_vectors_);
-  std::transform(words.begin(), words.end(), sums.begin(), to_host);
+  for (std::size_t vector = 0; vector < num_vectors_; ++vector) sums[vector] = receive(number, vector);
   return sums;
 }
 

@@ -65,6 +65,8 @@ class SumsMailbox {
   /// Waits for the sums that the outbox of this number was for. Only the latest can be had. Throws
   /// ResourceError when the device has failed meanwhile.
   std::vector<VectorSums> receive(std::uint32_t number);
+  /// The same for one vector, as kernels may send some while they go on.
+  VectorSums receive(std::uint32_t number, std::size_t vector);
 
  private:
   void make_room(std::size_t num_vectors);

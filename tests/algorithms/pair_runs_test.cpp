@@ -16,7 +16,6 @@ namespace {
 struct Runs {
   HitsResult result;
   int count = 0, half_steps = 0;  ///< of the runs
-  std::vector<int> together;      ///< steps made together, as each step has been told
 };
 
 /// most_half_steps: of a run, behind which a norm is said to be too small. in_pair: what a device says of
@@ -30,10 +29,7 @@ Runs runs_of(HitsOptions options, const Graph& graph = skewed_graph(400, 900), i
     backend.runs_pairs = in_pair;
     auto [to_authority, to_hub] =
         SpmvOperator<float>::in_and_out_edges(graph, {.kernel = KernelKind::csr}, backend, comm);
-    options.observer = [&](const IterationProgress& progress) {
-      found.together.push_back(progress.steps_together);
-      return progress.iteration < last_step;
-    };
+    options.observer = [&](const IterationProgress& progress) { return progress.iteration < last_step; };
     found.result = hits(to_authority, to_hub, options);
     found.count = backend.num_runs;
     found.half_steps = backend.num_run_steps;
@@ -62,14 +58,11 @@ void expect_the_same(const Runs& runs, HitsOptions options, const Graph& graph =
 
 TEST(PairRuns, AreAsLongAsStepsAreLeftBehindThoseThatAreLookedAt) {
   HitsOptions options;
-  options.stop.fixed_iterations = 150;
+  constexpr int kOfRuns = PairRun::kMostSteps + 20;  // of two half-steps each
+  options.stop.fixed_iterations = 2 + kOfRuns;
   const Runs runs = runs_of(options);
-  std::vector<int> together{1, 1, 1};  // two of the host, and a first run
-  together.insert(together.end(), 128, 64);
-  together.insert(together.end(), 19, 19);
-  EXPECT_EQ(runs.together, together);
-  EXPECT_EQ(runs.count, 4);
-  EXPECT_EQ(runs.half_steps, 2 * 148);
+  EXPECT_EQ(runs.count, 3);
+  EXPECT_EQ(runs.half_steps, 2 * kOfRuns);
   expect_the_same(runs, options);
 }
 
@@ -92,7 +85,7 @@ TEST(PairRuns, AreMadeAgainUpToWhereTheyShouldHaveEnded) {
   const Graph graph = skewed_graph(400, 900);
   for (const int last_step : {1, 2, 3, 4, 9, 50})
     expect_the_same(runs_of(options, graph, last_step), options, graph, last_step);
-  EXPECT_EQ(runs_of(options, graph, 9).half_steps, 2 * (1 + 47 + 6));
+  EXPECT_EQ(runs_of(options, graph, 9).half_steps, 2 * (48 + 7));
 }
 
 TEST(PairRuns, GoOnUntilNothingChangesAndWhereChangesGrow) {
@@ -102,7 +95,7 @@ TEST(PairRuns, GoOnUntilNothingChangesAndWhereChangesGrow) {
   HitsOptions options;
   options.stop = {.tolerance = 1e-30, .max_iterations = 300};
   const Runs settled = runs_of(options);
-  EXPECT_GT(settled.count, 1);
+  EXPECT_GT(settled.count, 0);
   EXPECT_EQ(settled.result.report.residual, 0);
   expect_the_same(settled, options);
   options.start_hubs.assign(400, 0.0);

@@ -25,41 +25,41 @@ using Json = nlohmann::ordered_json;
 using S = float;
 
 constexpr int kSteps = 30, kFirstCounted = 5;
-/// Of HITS: on small graphs two runs of as many as there may be in one, behind three steps.
-constexpr int kPairSteps = 3 + PairRun::kMostSteps;
+/// Steps of HITS whose mean counts as one: on small graphs a run of as many as there may be, with its start.
+constexpr int kPairsTogether = PairRun::kMostSteps / 2, kPairSteps = 6 * kPairsTogether;
 constexpr std::size_t kQueries = 25;
 
-/// Takes the times between steps as an algorithm's observer, of steps that were made together a share each;
-/// gives their median.
+/// Takes the times between steps as an algorithm's observer, and gives their median.
 class StepClock {
  public:
+  /// together: of so many steps the mean counts as one.
+  explicit StepClock(int together = 1) : together_(together) {}
+
   IterationObserver observer() {
     last_ = Clock::now();
     return [this](const IterationProgress& progress) {
-      if (shares_left_ == 0) {
-        const auto now = Clock::now();
-        shares_left_ = progress.steps_together;
-        share_ms_ =
-            std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count() / shares_left_;
-      }
-      --shares_left_;
+      const auto now = Clock::now();
       // A first step comes after what a walk needs besides.
-      if (progress.iteration > 1) ms_.push_back(share_ms_);
+      const bool is_one = num_counted_++ >= kFirstCounted && progress.iteration > 1;
+      if (num_together_ == 0 || !is_one) begin_ = last_;
+      last_ = now;
+      if (!is_one || ++num_together_ < together_) return true;
+      ms_.push_back(std::chrono::duration<double, std::milli>(now - begin_).count() / together_);
+      num_together_ = 0;
       return true;
     };
   }
   /// Median, least and most, as if so many steps were one.
   Json median(double steps = 1) {
-    ms_.erase(ms_.begin(), ms_.begin() + std::min<std::ptrdiff_t>(kFirstCounted, std::ssize(ms_)));
     std::sort(ms_.begin(), ms_.end());
     return {steps * ms_.at(ms_.size() / 2), steps * ms_.front(), steps * ms_.back()};
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point last_;
-  int shares_left_ = 0;
-  double share_ms_ = 0;
+  const int together_;
+  Clock::time_point begin_, last_;
+  int num_counted_ = 0, num_together_ = 0;
   std::vector<double> ms_;
 };
 
@@ -154,7 +154,7 @@ Json measure_hits(const Graph& graph, Communicator& comm) {
   Json result;
   {
     auto [to_authority, to_hub] = SpmvOperator<S>::in_and_out_edges(graph, {}, *backend, comm);
-    StepClock clock;
+    StepClock clock(kPairsTogether);
     HitsOptions options;
     options.stop.fixed_iterations = kPairSteps;
     options.observer = clock.observer();

@@ -113,7 +113,7 @@ class DevicePairRuns : public DeviceBackend<S> {
     const bool squares = run.norm == Norm::l2;
     const std::vector<VectorSums> sums =
         backend.memory_is_host() ? step_by_step(backend, {side(0), side(1)}, shapes, run, squares)
-                                 : backend.run_pair_steps(run, {side(0), side(1)}, kBound, squares);
+                                 : all_of(backend.run_pair_steps(run, {side(0), side(1)}, kBound, squares));
     Made all{{}, {}, this->get(backend, score[0]), this->get(backend, score[1])};
     for (const VectorSums& of_step : sums) {
       all.sums.push_back(limbs(of_step));

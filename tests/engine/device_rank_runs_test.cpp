@@ -71,7 +71,8 @@ class DeviceRankRuns : public DeviceBackend<S> {
         shape.scales == Scales::masses ? RowScale<S>::masses(v.scale) : RowScale<S>(v.scale);
     const ExactScale bound(4.0);
     if (!backend.memory_is_host())
-      return backend.run_rank_steps(matrix, how, start, v.jump, scale, bound, shape.squares, v.places, score);
+      return all_of(
+          backend.run_rank_steps(matrix, how, start, v.jump, scale, bound, shape.squares, v.places, score));
     std::copy(start.begin(), start.end(), score.begin());
     auto x = this->put(backend, std::vector<S>(a.num_cols, S{0}));
     const InputTarget<S> target{&x, v.places};

@@ -229,11 +229,13 @@ TEST(RunCluster, HasRoomForTwoSides) {
 /// Of those that tests/engine/device_rank_runs_test.cpp and device_pair_runs_test.cpp run in a cluster: else
 /// they would test something else.
 TEST(DeviceRunCluster, HasRoomForTheLargestGraphs) {
-  int num_devices = 0, major = 0;
+  int num_devices = 0, major = 0, shared_bytes = 0;
   if (cudaGetDeviceCount(&num_devices) != cudaSuccess || num_devices == 0)
     GTEST_SKIP() << "no CUDA device answers";
   ASSERT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
   if (major < 9) GTEST_SKIP() << "this device has no clusters";
+  ASSERT_EQ(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
+  if (shared_bytes < 200 << 10) GTEST_SKIP() << "a block of this device has too little shared memory";
   const auto most_of_rows = [](std::uint32_t num_rows, bool weighted = false) {
     return SmallMatrix::of(std::vector<std::uint32_t>(num_rows, 1), num_rows).deal(weighted).most;
   };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -233,10 +234,9 @@ class LinkedBackend : public Backend<S> {
                         const ExactScale& bound, Buffer<S>& marks, const InputTarget<S>& next) override {
     return cpu_->mark_rows(in_row_order(y, places, marks.size(), 1), {}, masses, bound, marks, next);
   }
-  std::vector<VectorSums> run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
-                                         const Buffer<S>& jump, const RowScale<S>& scale,
-                                         const ExactScale& bound, bool squares, const InputPlaces& places,
-                                         Buffer<S>& score) override {
+  PendingSteps run_rank_steps(const Matrix<S>& matrix, const RankRun& run, const Buffer<S>& start,
+                              const Buffer<S>& jump, const RowScale<S>& scale, const ExactScale& bound,
+                              bool squares, const InputPlaces& places, Buffer<S>& score) override {
     EXPECT_LE(run.most_steps, RankRun::kMostSteps);
     EXPECT_NE(start.data(), score.data());
     ++num_runs;
@@ -257,12 +257,12 @@ class LinkedBackend : public Backend<S> {
       ++num_run_steps;
       if (run.ends_after(static_cast<unsigned>(sums.size()),
                          change_in(run.norm, last.change_l1, last.change_squares, last.change_max, bound)))
-        return sums;
+        return pending(std::move(sums));
       update = run.rule.template update_after<S>(update, last.total, last.dangling, bound);
     }
   }
-  std::vector<VectorSums> run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2],
-                                         const ExactScale& bound, bool squares) override {
+  PendingSteps run_pair_steps(const PairRun& run, const PairSide<S> (&sides)[2], const ExactScale& bound,
+                              bool squares) override {
     EXPECT_LE(run.most_steps, PairRun::kMostSteps);
     EXPECT_GE(run.first_norm, run.norms[0].least);
     ++num_runs;
@@ -294,7 +294,7 @@ class LinkedBackend : public Backend<S> {
       norm = run.norm_after(count, last.dangling, bound);
       over = run.ends_after(count, change, before, norm) || static_cast<int>(count) >= most_half_steps;
     }
-    return sums;
+    return pending(std::move(sums));
   }
   PendingSums walk_update(const WalkUpdate<S>& update, const Buffer<double>& y, const RowPlaces& places,
                           Buffer<S>& walk, const InputTarget<S>& next, Buffer<S>* origin) override {
@@ -386,6 +386,11 @@ class LinkedBackend : public Backend<S> {
   /// An operator makes its exchange before its matrix.
   std::unique_ptr<LinkedMatrix<S>> with_latest(std::unique_ptr<Matrix<S>> matrix) const {
     return std::make_unique<LinkedMatrix<S>>(std::move(matrix), latest_);
+  }
+  static PendingSteps pending(std::vector<VectorSums> sums) {
+    return PendingSteps([sums = std::move(sums), next = std::size_t{0}]() mutable {
+      return next < sums.size() ? std::optional(sums[next++]) : std::nullopt;
+    });
   }
 
   std::unique_ptr<Backend<S>> cpu_;

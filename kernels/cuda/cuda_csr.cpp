@@ -53,12 +53,14 @@ class DealtRows {
         cut_rows_(on_device(std::span<const CutRow>(deal.cut_rows))),
         chunk_sums_(device_buffer<double>(deal.num_sums)),
         pieces_done_(zeros(deal.cut_rows.size())),
-        num_staged_(deal.num_staged) {}
+        num_staged_(deal.num_staged),
+        most_(deal.most) {}
   CsrDeal view() const {
     // The sums are written by const products, as the deal's view has it.
     return {.blocks = blocks_.data(),
             .num_blocks = static_cast<unsigned>(blocks_.size() - 1),
             .num_staged = num_staged_,
+            .most = most_,
             .row_begins = row_begins_.data(),
             .cut_rows = cut_rows_.data(),
             .chunk_sums = chunk_sums_.data(),
@@ -72,6 +74,7 @@ class DealtRows {
   mutable Buffer<double> chunk_sums_;
   mutable Buffer<unsigned> pieces_done_;
   std::uint32_t num_staged_;
+  BlockSizes most_;
 };
 
 template <class S>

@@ -54,6 +54,16 @@ void cut_row(VertexId row, EdgeOffset begin, EdgeOffset end, RowDeal& deal) {
   deal.cut_rows.push_back(cut);
 }
 
+BlockSizes most_of(std::span<const RowBlock> blocks) {
+  BlockSizes most;
+  for (std::size_t b = 0; b + 1 < blocks.size(); ++b) {
+    const auto elements = static_cast<std::uint32_t>(blocks[b + 1].first_element - blocks[b].first_element),
+               rows = static_cast<std::uint32_t>(blocks[b + 1].first_row - blocks[b].first_row);
+    most = {std::max(most.elements, elements), std::max(most.rows, rows)};
+  }
+  return most;
+}
+
 RowDeal deal_by(std::span<const EdgeOffset> row_offsets, const BlockLimits& limits) {
   RowDeal deal;
   deal.num_staged = limits.num_staged;
@@ -81,6 +91,7 @@ RowDeal deal_by(std::span<const EdgeOffset> row_offsets, const BlockLimits& limi
                            .longest = longest});
   }
   deal.blocks.push_back({.first_element = row_offsets.back(), .first_row = num_rows});
+  deal.most = most_of(deal.blocks);
   return deal;
 }
 

@@ -45,8 +45,14 @@ struct CutRow {
   std::uint32_t num_pieces = 0;
 };
 
+/// What a block has at most.
+struct BlockSizes {
+  std::uint32_t elements = 0, rows = 0;
+};
+
 struct RowDeal {
-  std::uint32_t num_staged = kFewStaged;  ///< elements of a block at most
+  std::uint32_t num_staged = kFewStaged;  ///< elements that a block may have
+  BlockSizes most;                        ///< that one has
   std::vector<RowBlock> blocks;           ///< and one more, which says where the rows end
   /// Where each row begins in its block (of rows that are not pieces).
   std::vector<std::uint16_t> row_begins;

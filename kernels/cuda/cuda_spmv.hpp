@@ -90,6 +90,7 @@ struct CsrDeal {
   const RowBlock* blocks = nullptr;  ///< num_blocks and one more
   unsigned num_blocks = 0;
   std::uint32_t num_staged = kFewStaged;
+  BlockSizes most;
   const std::uint16_t* row_begins = nullptr;
   const CutRow* cut_rows = nullptr;
   double* chunk_sums = nullptr;     ///< of the rows that are cut

@@ -146,10 +146,23 @@ struct RunKernel {
   static RunKernel of(bool squares) {
     return squares ? of<Rows, true>() : of<Rows, false>();
   }
-  static RunKernel of(bool has_windows, bool weighted, bool squares) {
-    if (has_windows)
-      return weighted ? of<RunRowsByWindow<true, S>>(squares) : of<RunRowsByWindow<false, S>>(squares);
-    return weighted ? of<RankRunRows<true, S>>(squares) : of<RankRunRows<false, S>>(squares);
+  template <unsigned kElementsEach, unsigned kRowsEach>
+  static RunKernel in_registers(bool weighted, bool squares) {
+    return weighted ? of<RankRunRows<true, S, kElementsEach, kRowsEach>>(squares)
+                    : of<RankRunRows<false, S, kElementsEach, kRowsEach>>(squares);
+  }
+  static RunKernel by_window(bool weighted, bool squares) {
+    return weighted ? of<RunRowsByWindow<true, S>>(squares) : of<RunRowsByWindow<false, S>>(squares);
+  }
+  /// Elements and rows that a thread may have but has not take instructions, and registers.
+  static RunKernel in_registers(const BlockSizes& most, bool weighted, bool squares) {
+    constexpr unsigned kMostElements = kRankRunStaged / kRankRunThreads,
+                       kMostRows = kRankRunRows / kRankRunThreads;
+    if (most.rows <= kRankRunThreads && most.elements <= 2 * kRankRunThreads)
+      return in_registers<2, 1>(weighted, squares);
+    if (most.rows <= kRankRunThreads && most.elements <= 4 * kRankRunThreads)
+      return in_registers<4, 1>(weighted, squares);
+    return in_registers<kMostElements, kMostRows>(weighted, squares);
   }
 };
 
@@ -166,7 +179,9 @@ std::size_t most_shared_bytes() {
 /// would load the kernels.)
 template <class S>
 std::size_t shared_bytes_of(bool has_windows, bool weighted) {
-  return RunKernel<S, PairRun>::of(has_windows, weighted, true).shared_bytes;
+  using Kernel = RunKernel<S, PairRun>;
+  return (has_windows ? Kernel::by_window(weighted, true) : Kernel::in_registers({}, weighted, true))
+      .shared_bytes;
 }
 
 }  // namespace
@@ -185,10 +200,16 @@ std::size_t room_for_windows(bool weighted) {
 template <class S, class Run>
 void run_steps(const DeviceRun<S, Run>& how) {
   const bool has_windows = how.sides[0].windows.num_windows > 0;
+  const bool weighted = how.sides[0].a.values != nullptr;
   unsigned num_blocks = 0;
-  for (const RunSide<S>& side : how.sides)
+  BlockSizes most;
+  for (const RunSide<S>& side : how.sides) {
     num_blocks = std::max(num_blocks, has_windows ? side.windows.num_windows : side.deal.num_blocks);
-  const auto run = RunKernel<S, Run>::of(has_windows, how.sides[0].a.values != nullptr, how.squares);
+    most = {std::max(most.elements, side.deal.most.elements), std::max(most.rows, side.deal.most.rows)};
+  }
+  using Kernel = RunKernel<S, Run>;
+  const Kernel run = has_windows ? Kernel::by_window(weighted, how.squares)
+                                 : Kernel::in_registers(most, weighted, how.squares);
   // Beside a window copies of what is read once a step find room.
   const std::size_t shared_bytes = has_windows ? most_shared_bytes() : run.shared_bytes;
   run.allow_shared(shared_bytes);

@@ -7,8 +7,9 @@
 
 namespace tessera::cuda {
 
-/// By all threads of a block of kRankRunThreads; between the parts of a step is a barrier, as they say.
-template <bool kWeighted, class S>
+/// By all threads of a block of kRankRunThreads; between the parts of a step is a barrier, as they say. A
+/// thread has up to so many elements and rows.
+template <bool kWeighted, class S, unsigned kElementsEach, unsigned kRowsEach>
 class RankRunRows {
  public:
   /// Of a step, for the rows of all sides of a run.
@@ -88,9 +89,6 @@ class RankRunRows {
   }
 
  private:
-  static constexpr unsigned kElementsEach = kRankRunStaged / kRankRunThreads,
-                            kRowsEach = kRankRunRows / kRankRunThreads;
-
   __device__ bool is_piece() const { return block_.sums == RowSums::of_piece; }
   template <class Use>
   __device__ void each_element(const Use& use) const {

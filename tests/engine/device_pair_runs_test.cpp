@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/run_cluster.hpp"
 #include "tests/support/device_case.hpp"
+#include "tests/support/step_sums.hpp"
 
 namespace tessera::test {
 namespace {
@@ -220,6 +221,19 @@ TYPED_TEST(DevicePairRuns, InAClusterMayHaveRowsWithoutScores) {
     this->num_unscored_ = num_unscored;
     for (const Norm norm : {Norm::l1, Norm::linf}) this->expect_the_bits_of_the_cpu(a, b, norm);
     EXPECT_EQ(this->num_made_, 7u);
+  }
+}
+
+/// Up to two elements a thread, up to four, and more, of the larger side.
+TYPED_TEST(DevicePairRuns, OfBlocksOfAllSizesHaveTheBitsOfTheCpu) {
+  for (const std::uint64_t longest : {600, 1025, 2049}) {
+    std::vector<std::uint64_t> lengths(20000, 3);
+    lengths[777] = longest;
+    const RandomMatrix b =
+        scattered(matrix_of_row_lengths(std::vector<std::uint64_t>(18000, 4), 20000), lengths.size());
+    ASSERT_FALSE(cuda::pays_in_cluster(b.num_rows, b.col_indices.size(), sizeof(TypeParam)));
+    for (const Norm norm : {Norm::l1, Norm::l2})
+      this->expect_the_bits_either_way(scattered(matrix_of_row_lengths(lengths, 18000), 18000), b, norm);
   }
 }
 

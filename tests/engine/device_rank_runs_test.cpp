@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/run_cluster.hpp"
 #include "tests/support/device_case.hpp"
+#include "tests/support/step_sums.hpp"
 
 namespace tessera::test {
 namespace {
@@ -202,6 +203,21 @@ TYPED_TEST(DeviceRankRuns, InAClusterHaveTheBitsOfTheCpu) {
     a.values = random_values<double>(a.col_indices.size(), 4, -1);  // of which some meet inputs of 0
     this->expect_the_bits_of_the_cpu(a, {.num_unconnected = size / 3, .norm = Norm::linf});
     this->expect_the_bits_of_the_cpu(a, {.with_jump = true, .scales = Scales::masses});
+  }
+}
+
+/// Up to two elements a thread, up to four, and more: kernels of their own.
+TYPED_TEST(DeviceRankRuns, OfBlocksOfAllSizesHaveTheBitsOfTheCpu) {
+  std::vector<std::uint64_t> lengths(20000, 3);
+  for (const std::uint64_t longest : {600, 1024, 1025, 2048, 2049, 4096}) {
+    lengths[777] = longest;
+    RandomMatrix a = matrix_of_row_lengths(lengths, lengths.size());
+    ASSERT_FALSE(cuda::pays_in_cluster(a.num_rows, a.col_indices.size(), sizeof(TypeParam)));
+    for (const bool weighted : {false, true}) {
+      if (weighted) a.values = random_values<double>(a.col_indices.size(), 4);
+      this->expect_the_bits_of_the_cpu(a, {.num_unconnected = 3000, .norm = Norm::linf});
+      this->expect_the_bits_of_the_cpu(a, {.squares = true, .with_jump = true, .norm = Norm::l2});
+    }
   }
 }
 

@@ -74,6 +74,14 @@ void expect_blocks(const std::vector<EdgeOffset>& offsets, const RowDeal& deal, 
     EXPECT_EQ(block.longest, longest);
   }
   EXPECT_EQ(next_row, offsets.size() - 1);
+  BlockSizes most;
+  for (std::size_t i = 1; i < blocks.size(); ++i) {
+    most.elements = std::max<std::uint32_t>(
+        most.elements, static_cast<std::uint32_t>(blocks[i].first_element - blocks[i - 1].first_element));
+    most.rows = std::max(most.rows, blocks[i].first_row - blocks[i - 1].first_row);
+  }
+  EXPECT_EQ(deal.most.elements, most.elements);
+  EXPECT_EQ(deal.most.rows, most.rows);
   EXPECT_EQ(deal.num_sums, num_sums);
   EXPECT_EQ(deal.row_begins.size(), offsets.size() - 1);
   std::size_t num_cut = 0;

@@ -46,13 +46,6 @@ class DeviceBackend : public testing::Test {
   std::unique_ptr<Backend<S>> cpu_, device_;
 };
 
-/// Of a run, once it has ended.
-inline std::vector<VectorSums> all_of(PendingSteps steps) {
-  std::vector<VectorSums> sums;
-  while (auto next = steps.next()) sums.push_back(*next);
-  return sums;
-}
-
 /// VectorSums in a form that can be compared and printed.
 inline std::vector<std::vector<std::int64_t>> limbs(const VectorSums& sums) {
   std::int64_t largest = 0;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/base/error.hpp"
 #include "partition/communicator.hpp"
+#include "tests/support/step_sums.hpp"
 
 namespace tessera::test {
 
@@ -386,11 +386,6 @@ class LinkedBackend : public Backend<S> {
   /// An operator makes its exchange before its matrix.
   std::unique_ptr<LinkedMatrix<S>> with_latest(std::unique_ptr<Matrix<S>> matrix) const {
     return std::make_unique<LinkedMatrix<S>>(std::move(matrix), latest_);
-  }
-  static PendingSteps pending(std::vector<VectorSums> sums) {
-    return PendingSteps([sums = std::move(sums), next = std::size_t{0}]() mutable {
-      return next < sums.size() ? std::optional(sums[next++]) : std::nullopt;
-    });
   }
 
   std::unique_ptr<Backend<S>> cpu_;

@@ -28,7 +28,8 @@ struct IterationProgress {
   int vectors_left = 1;  ///< RWR: queries still in the block
 };
 /// Called after each step on every rank; returning false on any rank stops all of them after the step, and
-/// what one throws is thrown by all: one rank alone throws the very exception, several an Error.
+/// what one throws is thrown by all: one rank alone throws the very exception, several an Error. May not use
+/// the operators' backend, which may be going through the next steps.
 using IterationObserver = std::function<bool(const IterationProgress&)>;
 
 struct IterationReport {

@@ -88,7 +88,7 @@ struct RankRule {
 
 /// Steps that follow one another without the host (Backend::run_rank_steps). For one rank that has all rows.
 struct RankRun {
-  /// Of one run, whose beginning takes as long as some seven steps, and for whose end an interrupt waits.
+  /// Of one run, whose beginning takes as long as some ten steps, and for whose end an interrupt waits.
   static constexpr unsigned kMostSteps = 512;
 
   RankRule rule;

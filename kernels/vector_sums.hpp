@@ -56,8 +56,8 @@ class PendingSums {
   std::function<std::vector<VectorSums>()> wait_;
 };
 
-/// Sums of the steps of a run, which a device may still be going through. What it reads and writes may not go
-/// to other use by the host until the last one is there, or other work of the device follows. At most one run
+/// Sums of the steps of a run, which a device may still be going through. What it reads and writes is
+/// for other work of the device behind it alone, also when the last ones are there. At most one run
 /// of a backend may be pending.
 class PendingSteps {
  public:

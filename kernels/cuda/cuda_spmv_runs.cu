@@ -156,13 +156,12 @@ struct RunKernel {
   }
   /// Elements and rows that a thread may have but has not take instructions, and registers.
   static RunKernel in_registers(const BlockSizes& most, bool weighted, bool squares) {
-    constexpr unsigned kMostElements = kRankRunStaged / kRankRunThreads,
-                       kMostRows = kRankRunRows / kRankRunThreads;
-    if (most.rows <= kRankRunThreads && most.elements <= 2 * kRankRunThreads)
-      return in_registers<2, 1>(weighted, squares);
-    if (most.rows <= kRankRunThreads && most.elements <= 4 * kRankRunThreads)
-      return in_registers<4, 1>(weighted, squares);
-    return in_registers<kMostElements, kMostRows>(weighted, squares);
+    const unsigned elements_each = ceil_div(most.elements, kRankRunThreads);
+    if (most.rows > kRankRunThreads || elements_each > 6)
+      return in_registers<kRankRunStaged / kRankRunThreads, kRankRunRows / kRankRunThreads>(weighted,
+                                                                                            squares);
+    if (elements_each > 4) return in_registers<6, 1>(weighted, squares);
+    return elements_each > 2 ? in_registers<4, 1>(weighted, squares) : in_registers<2, 1>(weighted, squares);
   }
 };
 

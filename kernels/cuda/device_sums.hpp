@@ -57,10 +57,10 @@ class SumsMailbox {
   SumsMailbox(const SumsMailbox&) = delete;
   SumsMailbox& operator=(const SumsMailbox&) = delete;
 
-  /// For the next kernel on the default stream, which must send them, or leave all as it is: then nobody may
-  /// receive them. The one before must have ended, or go before it there; its sums are given up if nobody has
-  /// received them. For more vectors than ever before this waits for the device: no exchange may be under way
-  /// then.
+  /// For the next kernel on the default stream, which must send them, or leave all as it is, or send those of
+  /// the first vectors: then nobody may receive the others. The one before must have ended, or go before it
+  /// there; its sums are given up if nobody has received them, though it may still send some. For more
+  /// vectors than ever before this waits for the device: no exchange may be under way then.
   SumsOutbox open(std::size_t num_vectors);
   /// Waits for the sums that the outbox of this number was for. Only the latest can be had. Throws
   /// ResourceError when the device has failed meanwhile.

@@ -1,5 +1,6 @@
 // HITS on a device, which goes ahead of the host by whole steps: the bits of the CPU, which does one thing
 // after the other. Skips, visibly, where no device answers.
+#include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
 
@@ -67,13 +68,36 @@ TEST_F(DeviceHits, OfManyRowsHasTheBitsOfTheCpu) {
 
 TEST_F(DeviceHits, StopsAtItsStep) {
   const Graph graph = graph_of(random_oracle_graph(6, 1000, 6000, true), true);
-  for (const int steps : {1, 2, 3, 4, 13, 67, 68, 132}) {  // runs end at 3, 67, 131
+  constexpr int kBefore = 2, kRun = PairRun::kMostSteps / 2;  // steps of the host, and of a run
+  for (const int steps : {1, 2, 3, 4, 13, kBefore + kRun, kBefore + kRun + 1, kBefore + 2 * kRun + 1}) {
     HitsOptions options;
-    options.stop.fixed_iterations = steps;
+    options.stop = {.max_iterations = 2 * steps, .fixed_iterations = steps};
     expect_the_bits_of_the_cpu(graph, options);
     options.stop.fixed_iterations = 0;
+    options.stop.tolerance = 0;
     options.observer = [&](const IterationProgress& progress) { return progress.iteration < steps; };
     expect_the_bits_of_the_cpu(graph, options);
+  }
+}
+
+/// While the device goes on.
+TEST_F(DeviceHits, IsTheSameAfterAnObserverThrew) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<float>(usable_backends().back());
+  const Graph graph = graph_of(random_oracle_graph(6, 1000, 6000, true), true);
+  auto [to_authority, to_hub] =
+      SpmvOperator<float>::in_and_out_edges(graph, {.kernel = KernelKind::csr}, *backend, *comm);
+  HitsOptions options;
+  options.stop.fixed_iterations = PairRun::kMostSteps / 2;
+  const HitsResult expected = hits(to_authority, to_hub, options);
+  for (const int step : {2, 3, 6, 100}) {
+    HitsOptions throwing = options;
+    throwing.observer = [&](const IterationProgress& progress) {
+      if (progress.iteration == step) throw InputError("from here");
+      return true;
+    };
+    EXPECT_THROW(hits(to_authority, to_hub, throwing), InputError);
+    EXPECT_EQ(hits(to_authority, to_hub, options).authority, expected.authority) << step;
   }
 }
 

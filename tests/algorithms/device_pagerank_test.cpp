@@ -1,5 +1,6 @@
 // PageRank of all kinds of options on a device, which goes ahead of the host by whole steps: the bits of the
 // CPU, which does one thing after the other. Skips, visibly, where no device answers.
+#include "kernels/base/error.hpp"
 #include "tests/algorithms/ranking_cases.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/linked_gpus.hpp"
@@ -113,13 +114,35 @@ TEST_F(DevicePageRank, OfAcceleratedTilesHasTheBitsOfOneGpuAndIsWithinItsErrorBo
 }
 
 TEST_F(DevicePageRank, StopsAtItsStep) {
-  for (const int steps : {1, 2, 13, 129, 130, 258}) {  // runs end at 1, 129, 257
+  constexpr int kRun = RankRun::kMostSteps;
+  for (const int steps : {1, 2, 13, kRun - 1, kRun, kRun + 1, 2 * kRun + 1}) {
     PageRankOptions options;
-    options.stop.fixed_iterations = steps;
+    options.stop = {.max_iterations = 2 * steps, .fixed_iterations = steps};
     expect_the_bits_of_the_cpu(graph_, options);
     options.stop.fixed_iterations = 0;
+    options.stop.tolerance = 0;
     options.observer = [&](const IterationProgress& progress) { return progress.iteration < steps; };
     expect_the_bits_of_the_cpu(graph_, options);
+  }
+}
+
+/// While the device goes on.
+TEST_F(DevicePageRank, IsTheSameAfterAnObserverThrew) {
+  const auto comm = make_single_rank();
+  const auto backend = make_backend<float>(usable_backends().back());
+  auto op = SpmvOperator<float>::in_edges(graph_, {.kernel = KernelKind::csr}, *backend, *comm);
+  const auto weights = out_weights(graph_, *comm);
+  PageRankOptions options;
+  options.stop.fixed_iterations = RankRun::kMostSteps;
+  const PageRankResult expected = pagerank(op, weights, options);
+  for (const int step : {1, 2, 5, 100}) {
+    PageRankOptions throwing = options;
+    throwing.observer = [&](const IterationProgress& progress) {
+      if (progress.iteration == step) throw InputError("from here");
+      return true;
+    };
+    EXPECT_THROW(pagerank(op, weights, throwing), InputError);
+    EXPECT_EQ(pagerank(op, weights, options).scores, expected.scores) << step;
   }
 }
 

@@ -41,7 +41,8 @@ class StepClock {
       const auto now = Clock::now();
       // A first step comes after what a walk needs besides.
       const bool is_one = num_counted_++ >= kFirstCounted && progress.iteration > 1;
-      if (num_together_ == 0 || !is_one) begin_ = last_;
+      if (!is_one) num_together_ = 0;
+      if (num_together_ == 0) begin_ = last_;
       last_ = now;
       if (!is_one || ++num_together_ < together_) return true;
       ms_.push_back(std::chrono::duration<double, std::milli>(now - begin_).count() / together_);

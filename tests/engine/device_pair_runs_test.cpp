@@ -224,16 +224,17 @@ TYPED_TEST(DevicePairRuns, InAClusterMayHaveRowsWithoutScores) {
   }
 }
 
-/// Up to two elements a thread, up to four, and more, of the larger side.
+/// Up to two, four and six elements a thread, and more, of the larger side.
 TYPED_TEST(DevicePairRuns, OfBlocksOfAllSizesHaveTheBitsOfTheCpu) {
-  for (const std::uint64_t longest : {600, 1025, 2049}) {
-    std::vector<std::uint64_t> lengths(20000, 3);
+  for (const std::uint64_t longest : {600, 1025, 2049, 3073}) {
+    std::vector<std::uint64_t> lengths(9000, 3);
     lengths[777] = longest;
-    const RandomMatrix b =
-        scattered(matrix_of_row_lengths(std::vector<std::uint64_t>(18000, 4), 20000), lengths.size());
+    const std::vector<std::uint64_t> fours(8500, 4);
+    const RandomMatrix b = scattered(matrix_of_row_lengths(fours, lengths.size()), lengths.size());
     ASSERT_FALSE(cuda::pays_in_cluster(b.num_rows, b.col_indices.size(), sizeof(TypeParam)));
     for (const Norm norm : {Norm::l1, Norm::l2})
-      this->expect_the_bits_either_way(scattered(matrix_of_row_lengths(lengths, 18000), 18000), b, norm);
+      this->expect_the_bits_either_way(scattered(matrix_of_row_lengths(lengths, fours.size()), fours.size()),
+                                       b, norm);
   }
 }
 

@@ -193,8 +193,9 @@ class ClusterRows {
     });
     ClusterPieces pieces;
     each_row([&](unsigned j, std::uint64_t) {
-      pieces.add_row_by_score(bound_, static_cast<double>(now[j]) - static_cast<double>(score_[j]),
-                              static_cast<double>(now[j]), scale_[j], v_.are_masses);
+      pieces.template add_row<kSides == 2>(bound_,
+                                           static_cast<double>(now[j]) - static_cast<double>(score_[j]),
+                                           static_cast<double>(now[j]), scale_[j], v_.are_masses);
       score_[j] = now[j];
     });
     // Whoever adds up reads four threads' at a time; the other side's rows may have been more.

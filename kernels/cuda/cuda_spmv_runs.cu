@@ -133,6 +133,8 @@ __global__ void __launch_bounds__(kRankRunThreads, 1)
 
 template <class S, class Run>
 struct RunKernel {
+  static constexpr bool kOfPair = DeviceRun<S, Run>::kSides == 2;
+
   void (*kernel)(DeviceRun<S, Run>);
   void (*allow_shared)(std::size_t);
   std::size_t shared_bytes;
@@ -148,11 +150,12 @@ struct RunKernel {
   }
   template <unsigned kElementsEach, unsigned kRowsEach>
   static RunKernel in_registers(bool weighted, bool squares) {
-    return weighted ? of<RankRunRows<true, S, kElementsEach, kRowsEach>>(squares)
-                    : of<RankRunRows<false, S, kElementsEach, kRowsEach>>(squares);
+    return weighted ? of<RankRunRows<true, kOfPair, S, kElementsEach, kRowsEach>>(squares)
+                    : of<RankRunRows<false, kOfPair, S, kElementsEach, kRowsEach>>(squares);
   }
   static RunKernel by_window(bool weighted, bool squares) {
-    return weighted ? of<RunRowsByWindow<true, S>>(squares) : of<RunRowsByWindow<false, S>>(squares);
+    return weighted ? of<RunRowsByWindow<true, kOfPair, S>>(squares)
+                    : of<RunRowsByWindow<false, kOfPair, S>>(squares);
   }
   /// Elements and rows that a thread may have but has not take instructions, and registers.
   static RunKernel in_registers(const BlockSizes& most, bool weighted, bool squares) {

@@ -8,8 +8,8 @@
 namespace tessera::cuda {
 
 /// By all threads of a block of kRankRunThreads; between the parts of a step is a barrier, as they say. A
-/// thread has up to so many elements and rows.
-template <bool kWeighted, class S, unsigned kElementsEach, unsigned kRowsEach>
+/// thread has up to so many elements and rows. kOfPair: of one of two sides.
+template <bool kWeighted, bool kOfPair, class S, unsigned kElementsEach, unsigned kRowsEach>
 class RankRunRows {
  public:
   /// Of a step, for the rows of all sides of a run.
@@ -76,8 +76,8 @@ class RankRunRows {
       const S now = new_rank(update, v_, i, sum_of(j));
       if (i < v_.places.count) next_x[place_[j]] = input_of(v_, now, scale_[j]);
       if (is_piece()) v_.score[i] = now;
-      pieces.add_row(bound, static_cast<double>(now) - static_cast<double>(score_[j]),
-                     static_cast<double>(now), scale_[j], v_.are_masses);
+      pieces.template add_row<kOfPair>(bound, static_cast<double>(now) - static_cast<double>(score_[j]),
+                                       static_cast<double>(now), scale_[j], v_.are_masses);
       score_[j] = now;
     });
     return min(num_rows_, kRankRunThreads);

@@ -23,23 +23,16 @@ struct RunPieces {
   __device__ static constexpr unsigned place_of(unsigned word) {
     return kSquares || word < kSquaresAt ? word : word + WideExactSum::kFolds;
   }
-  template <class S>
+  /// kOfMasses: as is known of pairs; else is_mass says. What dangles has the pieces of its score, so that
+  /// only a mass is cut into some of its own.
+  template <bool kOfMasses, class S>
   __device__ void add_row(const ExactScale& scale, double change, double stored, S number, bool is_mass) {
-    add_change(scale, change);
-    add<ExactSum::kFolds>(scale, words + kTotal, stored);
-    const double dangling = is_mass ? stored * static_cast<double>(number) : number == S{0} ? stored : 0.0;
-    add<ExactSum::kFolds>(scale, words + kDangling, dangling);
-  }
-  /// The same with fewer additions of doubles: what dangles has the pieces of its score.
-  template <class S>
-  __device__ void add_row_by_score(const ExactScale& scale, double change, double stored, S number,
-                                   bool is_mass) {
     add_change(scale, change);
     int of_stored[ExactSum::kFolds] = {};
     add<ExactSum::kFolds>(scale, of_stored, stored);
 #pragma unroll
     for (unsigned f = 0; f < ExactSum::kFolds; ++f) words[kTotal + f] += of_stored[f];
-    if (is_mass)
+    if (kOfMasses || is_mass)
       add<ExactSum::kFolds>(scale, words + kDangling, stored * static_cast<double>(number));
     else if (number == S{0})
 #pragma unroll

@@ -9,7 +9,7 @@
 namespace tessera::cuda {
 
 /// By all threads of a block of kRankRunThreads, as RankRunRows.
-template <bool kWeighted, class S>
+template <bool kWeighted, bool kOfPair, class S>
 class RunRowsByWindow {
  public:
   struct Scratch {};
@@ -104,8 +104,8 @@ class RunRowsByWindow {
       const S now = new_rank(update, v_, i, sum_of(own.first, own.count));
       if (i < v_.places.count) next_x[v_.places.place_of(i)] = input_of(v_, now, own.scale);
       v_.score[i] = now;
-      pieces.add_row(bound, static_cast<double>(now) - static_cast<double>(own.score),
-                     static_cast<double>(now), own.scale, v_.are_masses);
+      pieces.template add_row<kOfPair>(bound, static_cast<double>(now) - static_cast<double>(own.score),
+                                       static_cast<double>(now), own.scale, v_.are_masses);
     }
     return min(num_rows, kRankRunThreads);
   }

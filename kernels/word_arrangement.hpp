@@ -43,9 +43,12 @@ template <class S, class Banks>
 class LaneArranger {
  public:
   /// num_words: of each lane, up to kArrangedWords. padding: the offset that is no element; it is not put
-  /// first, where an element was. banks: a word each (ScratchWords); overwritten.
+  /// first, where an element was. banks: a word each (ScratchWords) of what the lanes so far ask.
   TESSERA_HD LaneArranger(unsigned num_words, std::uint32_t padding, Banks& banks)
-      : num_words_(num_words), padding_(padding), banks_(banks) {
+      : num_words_(num_words), padding_(padding), banks_(banks) {}
+
+  /// No lane so far.
+  TESSERA_HD void begin() {
     for (unsigned bank = 0; bank < kBankLanes<S>; ++bank) banks_.store(bank, 0);
   }
 
@@ -127,17 +130,23 @@ class LaneArranger {
 /// What is arranged by itself: up to four words of a block of rows, or of the lanes of a joint row. They lie
 /// together.
 struct ArrangedPart {
-  std::uint64_t first_word = 0;  ///< where the first of them lies
-  std::uint32_t num_words = 0;   ///< of a lane
-  std::uint32_t num_lanes = 0;
+  std::uint64_t first_word = 0;    ///< where the first of them lies
+  std::uint32_t first_row = 0;     ///< of the slice, which lane 0 has
+  std::uint16_t first_in_row = 0;  ///< number of lane 0's first word in its row; of a joint row, over 32
+  std::uint8_t num_words = 0;      ///< of a lane
+  std::uint8_t num_lanes = 0;
+  bool is_joint = false;
 
   /// Part `part` of num_arranged_parts(s).
   TESSERA_HD static ArrangedPart of(const Slice& s, std::uint32_t part);
   /// From the first on, as slice_word() has it.
   TESSERA_HD std::uint32_t word(std::uint32_t lane, std::uint32_t k) const { return k * num_lanes + lane; }
-  TESSERA_HD std::uint32_t size() const { return num_words * num_lanes; }
+  /// Row and word of the slice that this is.
+  TESSERA_HD std::uint32_t row(std::uint32_t lane) const { return first_row + (is_joint ? 0 : lane); }
+  TESSERA_HD std::uint32_t word_of_row(std::uint32_t lane, std::uint32_t k) const {
+    return is_joint ? (std::uint32_t{first_in_row} + k) * kSliceLanes + lane : first_in_row + k;
+  }
 };
-inline constexpr std::uint32_t kMostPartWords = kArrangedWords * kSliceLanes;
 
 /// What a lane's words fall to, four by four.
 TESSERA_HD inline std::uint32_t num_word_groups(const Slice& s) {
@@ -151,45 +160,49 @@ TESSERA_HD inline ArrangedPart ArrangedPart::of(const Slice& s, std::uint32_t pa
   const std::uint32_t groups = num_word_groups(s), first_row = part / groups * kSliceLanes,
                       k = part % groups * kArrangedWords, words_left = s.num_words - k;
   ArrangedPart result;
-  result.num_words = words_left < kArrangedWords ? words_left : kArrangedWords;
-  if (is_joint(s)) {
-    result.num_lanes = kSliceLanes;
+  result.first_in_row = static_cast<std::uint16_t>(k);
+  result.num_words = static_cast<std::uint8_t>(words_left < kArrangedWords ? words_left : kArrangedWords);
+  result.num_lanes = kSliceLanes;
+  result.is_joint = tessera::is_joint(s);
+  if (result.is_joint) {
     result.first_word = slice_word(s, 0, k * kSliceLanes);
-  } else {
-    const std::uint32_t rows_left = s.num_rows - first_row;
-    result.num_lanes = rows_left < kSliceLanes ? rows_left : kSliceLanes;
-    result.first_word = slice_word(s, first_row, k);
+    return result;
   }
+  const std::uint32_t rows_left = s.num_rows - first_row;
+  if (rows_left < kSliceLanes) result.num_lanes = static_cast<std::uint8_t>(rows_left);
+  result.first_row = first_row;
+  result.first_word = slice_word(s, first_row, k);
   return result;
 }
 
-/// Arranges a part: its words and, unless null, the values beside them, both from its first on. banks:
-/// overwritten.
+/// Arranges lanes [first_lane, end_lane) of a part behind those before. words: the first lane's, `stride`
+/// apart, the other lanes' beside them. values: null, or those beside the part's words from its first on.
+/// banks: of the lanes before since the last multiple of kBankLanes; left so.
 template <class S, class Banks>
-TESSERA_HD inline void arrange_part(const ArrangedPart& part, std::uint32_t padding, std::uint32_t* words,
-                                    S* values, Banks& banks) {
-  for (std::uint32_t first_lane = 0; first_lane < part.num_lanes; first_lane += kBankLanes<S>) {
-    LaneArranger<S, Banks> arranger(part.num_words, padding, banks);
-    const std::uint32_t left = part.num_lanes - first_lane,
-                        end_lane = first_lane + (left < kBankLanes<S> ? left : kBankLanes<S>);
-    for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
-      std::uint32_t offsets[kArrangedElements];
-      for (unsigned k = 0; k < kArrangedWords; ++k) {
-        const std::uint32_t word = k < part.num_words ? words[part.word(lane, k)] : padding << 16 | padding;
-        offsets[2 * k] = word & 0xffffu;
-        offsets[2 * k + 1] = word >> 16;
-      }
-      const TreeOrder order = arranger.next(offsets);
-      for (unsigned k = 0; k < kArrangedWords; ++k)
-        if (k < part.num_words) words[part.word(lane, k)] = offsets[2 * k] | offsets[2 * k + 1] << 16;
-      if (values == nullptr) continue;
-      S moved[kArrangedElements] = {};
-      for (unsigned k = 0; k < part.num_words; ++k)
-        for (unsigned half = 0; half < 2; ++half) moved[2 * k + half] = values[2 * part.word(lane, k) + half];
-      order.apply(moved);
-      for (unsigned k = 0; k < part.num_words; ++k)
-        for (unsigned half = 0; half < 2; ++half) values[2 * part.word(lane, k) + half] = moved[2 * k + half];
+TESSERA_HD inline void arrange_lanes(const ArrangedPart& part, std::uint32_t first_lane,
+                                     std::uint32_t end_lane, std::uint32_t padding, std::uint32_t* words,
+                                     std::uint32_t stride, S* values, Banks& banks) {
+  LaneArranger<S, Banks> arranger(part.num_words, padding, banks);
+  for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
+    if (lane % kBankLanes<S> == 0) arranger.begin();
+    std::uint32_t offsets[kArrangedElements];
+    for (unsigned k = 0; k < kArrangedWords; ++k) {
+      const std::uint32_t both =
+          k < part.num_words ? words[k * stride + lane - first_lane] : padding << 16 | padding;
+      offsets[2 * k] = both & 0xffffu;
+      offsets[2 * k + 1] = both >> 16;
     }
+    const TreeOrder order = arranger.next(offsets);
+    for (unsigned k = 0; k < kArrangedWords; ++k)
+      if (k < part.num_words)
+        words[k * stride + lane - first_lane] = offsets[2 * k] | offsets[2 * k + 1] << 16;
+    if (values == nullptr) continue;
+    S moved[kArrangedElements] = {};
+    for (unsigned k = 0; k < part.num_words; ++k)
+      for (unsigned half = 0; half < 2; ++half) moved[2 * k + half] = values[2 * part.word(lane, k) + half];
+    order.apply(moved);
+    for (unsigned k = 0; k < part.num_words; ++k)
+      for (unsigned half = 0; half < 2; ++half) values[2 * part.word(lane, k) + half] = moved[2 * k + half];
   }
 }
 
@@ -199,8 +212,8 @@ void arrange_slice(const Slice& s, std::uint32_t padding, std::uint32_t* words, 
   ScratchWords<kBankLanes<S>> banks;
   for (std::uint32_t i = 0; i < num_arranged_parts(s); ++i) {
     const ArrangedPart part = ArrangedPart::of(s, i);
-    arrange_part(part, padding, words + part.first_word,
-                 values == nullptr ? nullptr : values + 2 * part.first_word, banks);
+    arrange_lanes(part, 0, part.num_lanes, padding, words + part.first_word, part.num_lanes,
+                  values == nullptr ? nullptr : values + 2 * part.first_word, banks);
   }
 }
 

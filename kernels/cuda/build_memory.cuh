@@ -22,7 +22,6 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/base/scratch_words.hpp"
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/device_memory.hpp"
@@ -198,19 +197,6 @@ struct HostMemory : MemoryTools<HostMemory> {
     for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
       for (std::uint64_t e = starts.data()[row]; e < starts.data()[row + 1]; ++e) store(e, compute(row, e));
   }
-  template <unsigned kSize>
-  using Scratch = ScratchWords<kSize>;
-  /// work(piece, elements, words) for piece = find(i), i < count: up to kMost elements of `data`, from
-  /// piece.first() on, piece.size() of them, which work() may change. No element is in two pieces. words: a
-  /// Scratch of any content.
-  template <unsigned kMost, class Words, class T, class Find, class Work>
-  static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
-    Words words;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto piece = find(i);
-      work(piece, data + piece.first(), words);
-    }
-  }
   static auto policy() { return thrust::seq; }
   template <class K, class P>
   static void sort_copies(const K* from, const P* from_payload, Vector<K>& keys, Vector<P>& payload,
@@ -307,20 +293,6 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     TESSERA_CUDA_CALL(cudaGetLastError());
   }
 
-  template <unsigned kSize>
-  using Scratch = SharedWords<kSize>;
-  template <unsigned kMost, class Words, class T, class Find, class Work>
-  static void each_staged(std::uint64_t count, T* data, Find find, Work work) {
-    if (count == 0) return;
-    constexpr std::size_t kBytes =
-        kStagedThreads * (Words::kSize * sizeof(std::uint32_t) + kStagedStride<kMost> * sizeof(T));
-    allow_shared_bytes<each_staged_kernel<kMost, Words, T, Find, Work>>(kBytes);
-    each_staged_kernel<kMost, Words>
-        <<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, kStagedThreads)), kStagedThreads, kBytes>>>(
-            count, data, find, work);
-    TESSERA_CUDA_CALL(cudaGetLastError());
-  }
-
   /// Scratch for Thrust.
   struct Pool {
     using value_type = char;
@@ -369,6 +341,15 @@ __host__ __device__ inline void add_to(std::uint32_t* sum, std::uint32_t value) 
   atomicAdd(sum, value);
 #else
   *sum += value;
+#endif
+}
+
+/// Sets bits of a word where others do at the same time.
+__host__ __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  atomicOr(word, bits);
+#else
+  *word |= bits;
 #endif
 }
 

@@ -74,14 +74,6 @@ struct ClusterKernel {
   }
 };
 
-/// What a block may have of shared memory on the device in use.
-std::size_t most_shared_bytes() {
-  int device = 0, bytes = 0;
-  TESSERA_CUDA_CALL(cudaGetDevice(&device));
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return static_cast<std::size_t>(bytes);
-}
-
 /// Whether blocks may have what these take.
 template <class S, unsigned kSides>
 bool have_room(const RunClusters<S, kSides>& rows) {

@@ -169,12 +169,11 @@ struct RunKernel {
 };
 
 /// Of the device in use; 0 where blocks of a grid cannot meet.
-std::size_t most_shared_bytes() {
-  int device = 0, meets = 0, bytes = 0;
+std::size_t shared_bytes_of_grid() {
+  int device = 0, meets = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, device));
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return meets != 0 ? static_cast<std::size_t>(bytes) : 0;
+  return meets != 0 ? most_shared_bytes() : 0;
 }
 
 /// Of the kernel that takes the most, which is one of pairs. (Asked for blocks that run at once, the runtime
@@ -190,12 +189,12 @@ std::size_t shared_bytes_of(bool has_windows, bool weighted) {
 
 template <class S>
 bool can_run_steps(bool weighted) {
-  return shared_bytes_of<S>(false, weighted) <= most_shared_bytes();
+  return shared_bytes_of<S>(false, weighted) <= shared_bytes_of_grid();
 }
 
 template <class S>
 std::size_t room_for_windows(bool weighted) {
-  const std::size_t all = most_shared_bytes(), other = shared_bytes_of<S>(true, weighted);
+  const std::size_t all = shared_bytes_of_grid(), other = shared_bytes_of<S>(true, weighted);
   return all > other ? all - other : 0;
 }
 
@@ -213,7 +212,7 @@ void run_steps(const DeviceRun<S, Run>& how) {
   const Kernel run = has_windows ? Kernel::by_window(weighted, how.squares)
                                  : Kernel::in_registers(most, weighted, how.squares);
   // Beside a window copies of what is read once a step find room.
-  const std::size_t shared_bytes = has_windows ? most_shared_bytes() : run.shared_bytes;
+  const std::size_t shared_bytes = has_windows ? shared_bytes_of_grid() : run.shared_bytes;
   run.allow_shared(shared_bytes);
   std::array<const void*, 1> arguments{&how};
   TESSERA_CUDA_CALL(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(run.kernel), num_blocks,

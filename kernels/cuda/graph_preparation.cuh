@@ -52,8 +52,8 @@ struct GraphPreparation {
   /// Inputs first, then rows that are none, then the rest.
   void order_vertices() {
     const std::uint64_t n = csr_.num_vertices;
-    auto lengths = Memory::template zeros<std::uint32_t>(n);
-    std::uint32_t* length = lengths.data();
+    lengths_ = Memory::template zeros<std::uint32_t>(n);
+    std::uint32_t* length = lengths_.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
     count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_sorted, length);
     found_ = thrust::transform_reduce(
@@ -75,7 +75,8 @@ struct GraphPreparation {
       else
         length[v] = offset[v + 1] > offset[v] ? row_alone : row_alone + 1;
     });
-    Memory::sort(lengths, order_, 0, bits_for(row_alone + 1));
+    Memory::sort(lengths_, order_, 0, bits_for(row_alone + 1));
+    if (!by_length) lengths_ = {};
   }
 
   void give_slots() {
@@ -102,6 +103,26 @@ struct GraphPreparation {
     });
   }
 
+  /// Elements in all tiles before each, from the keys of inputs that are in order; none of too many tiles.
+  Vector<std::uint32_t> count_before_tiles() {
+    Vector<std::uint32_t> starts;
+    if (lengths_.empty() || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt)
+      return starts;
+    lengths_.truncate(found_.num_inputs);
+    std::uint32_t* length = lengths_.data();
+    const std::uint32_t longest = found_.longest_column;
+    Memory::each(lengths_.size(),
+                 [=] __host__ __device__(std::uint64_t i) { length[i] = longest - length[i]; });
+    sum_up(lengths_);
+    starts = Vector<std::uint32_t>(tiles_.size());
+    std::uint32_t* start = starts.data();
+    const std::uint64_t columns = options_.tile_columns;
+    Memory::each(starts.size(), [=] __host__ __device__(std::uint64_t t) {
+      start[t] = t == 0 ? 0 : length[t * columns - 1];
+    });
+    return starts;
+  }
+
   CutMessages<Memory, S> cut_rows() {
     const std::uint64_t n = csr_.num_vertices;
     RowChunk<Memory, S> chunk{.starts = Memory::template zeros<std::uint64_t>(n + 1),
@@ -116,6 +137,9 @@ struct GraphPreparation {
     });
     sum_up(chunk.starts);
     chunk.from = begin;
+    const Vector<std::uint32_t> tile_starts = count_before_tiles();
+    chunk.tile_starts = tile_starts.data();
+    lengths_ = {};
     MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
                                     false);
     cutter.add(chunk, csr_.col_indices.size());
@@ -125,6 +149,7 @@ struct GraphPreparation {
   const PatternCsr& csr_;
   const PreparationOptions& options_;
   Vector<VertexId> order_, slots_;
+  Vector<std::uint32_t> lengths_;  // of columns; then keys of order_, if that is by length
   VertexFindings found_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;

@@ -10,21 +10,26 @@
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_runs.cuh"
+#include "kernels/cuda/tile_dealer.cuh"
+#include "kernels/cuda/tile_elements.cuh"
 #include "kernels/messages_build_input.hpp"
 
 namespace tessera::cuda {
 
-/// Tile and elements of a message.
+/// Tile and elements of a message, 1 to 32,768 of them, and whether its piece of a row sends several.
 struct MessageShape {
-  static constexpr unsigned kTileShift = 16;
-  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length) {
-    return tile << kTileShift | length;
+  static constexpr std::uint32_t kOfSeveral = 1u << 15;
+  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length, bool of_several) {
+    return tile << kTileShift | (of_several ? kOfSeveral : 0) | (length - 1);
   }
   __host__ __device__ static std::uint32_t tile(std::uint32_t shape) { return shape >> kTileShift; }
-  __host__ __device__ static std::uint32_t length(std::uint32_t shape) { return shape & 65535; }
+  __host__ __device__ static std::uint32_t length(std::uint32_t shape) {
+    return (shape & (kOfSeveral - 1)) + 1;
+  }
+  __host__ __device__ static bool is_of_several(std::uint32_t shape) { return (shape & kOfSeveral) != 0; }
 };
 
-inline constexpr std::size_t kMostTiles = (1u << MessageShape::kTileShift) - 1;
+inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
 
 /// Messages, chunk after chunk of rows, by tile and row in each.
 template <class Memory, class S>
@@ -32,6 +37,7 @@ struct CutMessages {
   template <class T>
   using Vector = BuildVector<Memory, T>;
   std::uint64_t num_elements = 0;
+  std::size_t num_chunks = 0;
   std::uint32_t longest = 1;      ///< elements that a message may have
   Vector<std::uint16_t> offsets;  ///< of all elements, message after message
   Vector<S> values;
@@ -49,39 +55,9 @@ struct RowChunk {
   const std::uint64_t* from = nullptr;        ///< where each row begins in cols
   const VertexId* cols = nullptr;
   const S* values = nullptr;
+  /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
+  const std::uint32_t* tile_starts = nullptr;
 };
-
-/// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so
-/// it has no padding.
-template <class S>
-struct RowValue {
-  std::conditional_t<sizeof(S) == 8, std::uint64_t, VertexId> row;
-  S value;
-};
-template <class P>
-struct KeyedElement {
-  std::uint32_t key;
-  P payload;
-};
-__host__ __device__ inline VertexId row_of(VertexId row) { return row; }
-template <class S>
-__host__ __device__ VertexId row_of(const RowValue<S>& element) {
-  return static_cast<VertexId>(element.row);
-}
-template <class S>
-__host__ __device__ void set_element(VertexId& element, VertexId row, const S*, std::uint64_t) {
-  element = row;
-}
-template <class S>
-__host__ __device__ void set_element(RowValue<S>& element, VertexId row, const S* values, std::uint64_t at) {
-  element = {row, values[at]};
-}
-template <class S>
-__host__ __device__ void set_value(S*, std::uint64_t, VertexId) {}
-template <class S>
-__host__ __device__ void set_value(S* values, std::uint64_t at, const RowValue<S>& element) {
-  values[at] = element.value;
-}
 
 template <class Memory, class S>
 struct MessageCutter {
@@ -106,7 +82,9 @@ struct MessageCutter {
   void add(const RowChunk<Memory, S>& chunk, std::uint64_t num_elements) {
     if (num_elements == 0) return;
     if (num_elements >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use more ranks");
-    if (chunk.values == nullptr)
+    if (chunk.tile_starts != nullptr)
+      add_dealt_elements(chunk, num_elements);
+    else if (chunk.values == nullptr)
       add_elements<VertexId>(chunk, num_elements);
     else
       add_elements<RowValue<S>>(chunk, num_elements);
@@ -117,6 +95,7 @@ struct MessageCutter {
     std::uint64_t count = 0;
     for (const auto& rows : rows_) count += rows.size();
     if (count >= kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+    out_.num_chunks = rows_.size();
     if (count == 0) return std::move(out_);
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
@@ -130,41 +109,69 @@ struct MessageCutter {
     Vector<std::uint32_t> keys(count);  // tile, offset
     Vector<P> elements(count);
     make_keys(chunk, count, keys, elements);
-    const unsigned tile_bits = bits_for(shape_.tiles.size() - 1);
-    Memory::sort(keys, elements, MessageShape::kTileShift, MessageShape::kTileShift + tile_bits);
-    cut_messages(chunk, find_pieces<P>(count, keys.data(), elements.data()));
+    const std::uint64_t num_tiles = shape_.tiles.size();
+    Memory::sort(keys, elements, kTileShift, kTileShift + bits_for(num_tiles - 1));
+    Vector<std::uint32_t> tile_starts(num_tiles);
+    const std::uint32_t* key = keys.data();
+    std::uint32_t* tile_start = tile_starts.data();
+    Memory::each(num_tiles, [=] __host__ __device__(std::uint64_t t) {
+      tile_start[t] = static_cast<std::uint32_t>(first_not_below(key, count, t << kTileShift));
+    });
+    cut_messages(chunk, find_pieces(count, tile_start,
+                                    SortedElement<P, S>{key, elements.data(), next_offset(), next_value()}));
   }
+
+  void add_dealt_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
+    Vector<VertexId> rows(count);
+    const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
+    deal_to_tiles<Memory>({.count = count,
+                           .starts = chunk.starts.data(),
+                           .from = chunk.from,
+                           .cols = chunk.cols,
+                           .slot_of_column = slot_of_column_,
+                           .first_row = static_cast<VertexId>(chunk.first_row),
+                           .tile_stride = static_cast<std::uint32_t>(shape_.tile_stride),
+                           .num_tiles = num_tiles,
+                           .tile_starts = chunk.tile_starts},
+                          chunk.starts.size() - 1, next_offset(), rows.data());
+    auto begins = Memory::template zeros<std::uint32_t>(count / 32 + 1);
+    std::uint32_t* begin = begins.data();
+    const std::uint32_t* tile_start = chunk.tile_starts;
+    Memory::each(num_tiles, [=] __host__ __device__(std::uint64_t t) {
+      set_bits(begin + tile_start[t] / 32, std::uint32_t{1} << tile_start[t] % 32);
+    });
+    cut_messages(chunk, find_pieces(count, tile_start, DealtElement{rows.data(), begin}));
+  }
+
+  std::uint16_t* next_offset() { return out_.offsets.data() + out_.num_elements; }
+  S* next_value() { return out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements; }
 
   /// What a row has in a tile.
   struct Pieces {
     Vector<std::uint32_t> starts;  ///< first element, and the end
     Vector<VertexId> rows;
-    Vector<std::uint16_t> tiles;
+    Vector<std::uint32_t> tile_firsts;  ///< first piece of each tile
   };
-  /// key and element: sorted by tile and row. Also keeps what stays of the elements.
-  template <class P>
-  Pieces find_pieces(std::uint64_t count, const std::uint32_t* key, const P* element) {
-    constexpr unsigned kShift = MessageShape::kTileShift;
-    const auto runs = find_runs<Memory>(count, [=] __host__ __device__(std::uint64_t e) {
-      const std::uint64_t before = e == 0 ? 0 : e - 1;
-      const bool same_tile = key[e] >> kShift == key[before] >> kShift,
-                 same_row = row_of(element[e]) == row_of(element[before]);
-      return e == 0 || !(same_tile & same_row);
-    });
+  /// Element: of `count` by tile and row, SortedElement or DealtElement. tile_start: in tiles before each.
+  template <class Element>
+  Pieces find_pieces(std::uint64_t count, const std::uint32_t* tile_start, Element element) {
+    const auto runs = find_runs<Memory>(
+        count, [=] __host__ __device__(std::uint64_t e) { return (e == 0) | element.begins_piece(e); });
     Pieces pieces{Vector<std::uint32_t>(runs.size() + 1), Vector<VertexId>(runs.size()),
-                  Vector<std::uint16_t>(runs.size())};
+                  Vector<std::uint32_t>(shape_.tiles.size())};
     std::uint32_t* start = pieces.starts.data();
     VertexId* row = pieces.rows.data();
-    std::uint16_t *tile = pieces.tiles.data(), *offset = out_.offsets.data() + out_.num_elements;
-    S* value = out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements;
     runs.each([=] __host__ __device__(std::uint64_t e, std::uint32_t piece, bool begins) {
-      offset[e] = static_cast<std::uint16_t>(key[e]);
-      set_value(value, e, element[e]);
+      element.keep(e);
       if (e + 1 == count) start[piece + 1] = static_cast<std::uint32_t>(count);
       if (!begins) return;
       start[piece] = static_cast<std::uint32_t>(e);
-      row[piece] = row_of(element[e]);
-      tile[piece] = static_cast<std::uint16_t>(key[e] >> kShift);
+      row[piece] = element.row(e);
+    });
+    std::uint32_t* tile_first = pieces.tile_firsts.data();
+    const std::uint64_t num_pieces = runs.size();
+    Memory::each(pieces.tile_firsts.size(), [=] __host__ __device__(std::uint64_t t) {
+      tile_first[t] = static_cast<std::uint32_t>(first_not_below(start, num_pieces, tile_start[t]));
     });
     return pieces;
   }
@@ -185,7 +192,7 @@ struct MessageCutter {
           const std::uint64_t at = from[row] + (e - start[row]);
           const VertexId slot = slot_of[column[at]];
           const std::uint32_t tile = slot / stride;
-          KeyedElement<P> found{tile << MessageShape::kTileShift | (slot - tile * stride), {}};
+          KeyedElement<P> found{tile << kTileShift | (slot - tile * stride), {}};
           set_element(found.payload, first_row + static_cast<VertexId>(row), value, at);
           return found;
         },
@@ -201,7 +208,8 @@ struct MessageCutter {
     const std::uint64_t first_row = chunk.first_row, *row_start = chunk.starts.data();
     const std::uint32_t* start = pieces.starts.data();
     const VertexId* piece_row = pieces.rows.data();
-    const std::uint16_t* tile = pieces.tiles.data();
+    const std::uint32_t* tile_first = pieces.tile_firsts.data();
+    const std::uint64_t num_tiles = pieces.tile_firsts.size();
     const auto most_of = [=] __host__ __device__(std::uint64_t p) {
       const std::uint32_t length = start[p + 1] - start[p];
       if (length <= kMessageElements) return length;
@@ -228,9 +236,10 @@ struct MessageCutter {
       const std::uint32_t length = start[p + 1] - start[p], most = most_of(p);
       const std::uint64_t begin = end == nullptr ? p : p == 0 ? 0 : end[p - 1];
       std::uint64_t m = begin;
+      const auto tile = static_cast<std::uint32_t>(last_not_above(tile_first, num_tiles, p));
       for (std::uint32_t k = 0; k < length; k += most, ++m) {
         row[m] = piece_row[p];
-        shape[m] = MessageShape::of(tile[p], length - k < most ? length - k : most);
+        shape[m] = MessageShape::of(tile, length - k < most ? length - k : most, length > most);
         first[m] = num_before + start[p] + k;
       }
       add_to(row_count + piece_row[p] + 1, static_cast<std::uint32_t>(m - begin));

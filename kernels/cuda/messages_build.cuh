@@ -1,15 +1,45 @@
 // Builds the tile-messages form: byte for byte what engine/tile_messages_builder.cpp builds. Written for any
 // memory; the host is where it is tested without a device. Sorting does the work: elements by tile, messages
-// by cell (tile and bin) and length, rows by messages.
+// of each cell (tile and bin) by length, rows of each bin by messages.
 #pragma once
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/group_sort.cuh"
+#include "kernels/cuda/message_places.cuh"
 #include "kernels/cuda/resident_matrix.cuh"
-#include "kernels/cuda/slice_cutter.cuh"
+#include "kernels/cuda/word_filler.cuh"
 #include "kernels/tile_messages.hpp"
 
 namespace tessera::cuda {
+
+/// Messages by tile and row.
+struct CutOrder {
+  const std::uint32_t* order;  ///< null: they lie so
+  const VertexId* rows;
+  const std::uint32_t* shapes;
+
+  __host__ __device__ std::uint32_t message(std::uint64_t i) const {
+    return order == nullptr ? static_cast<std::uint32_t>(i) : order[i];
+  }
+  __host__ __device__ std::uint32_t length(std::uint32_t i) const {
+    return MessageShape::length(shapes[message(i)]);
+  }
+  /// The first of `count` in this tile and row, or behind them.
+  __host__ __device__ std::uint64_t first_not_below(std::uint64_t count, std::uint64_t tile,
+                                                    std::uint32_t row) const {
+    std::uint64_t low = 0;
+    while (low < count) {
+      const std::uint64_t middle = (low + count) / 2;
+      const std::uint32_t m = message(middle), of = MessageShape::tile(shapes[m]);
+      if (of < tile || (of == tile && rows[m] < row))
+        low = middle + 1;
+      else
+        count = middle;
+    }
+    return low;
+  }
+};
 
 template <class Memory, class S>
 struct MessagesBuild {
@@ -21,10 +51,7 @@ struct MessagesBuild {
 
   TileMessages<S> run() {
     make_bins();
-    if (bits_for(num_cells()) + bits_for(messages_.longest) <= 32)
-      sort_messages<std::uint32_t>();
-    else
-      sort_messages<std::uint64_t>();
+    sort_messages();
     build_tiles();
     build_bins();
     finish();
@@ -47,29 +74,25 @@ struct MessagesBuild {
     const FindRows find = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); };
     const auto edges = cut_bins(num_rows, static_cast<std::uint32_t>(messages_.rows.size()), most_messages_,
                                 find, shape_.bins);
-    std::vector<std::uint32_t> first_rows, first_messages;
+    std::vector<std::uint32_t> first_rows, first_messages, bin_sizes;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
       first_rows.push_back(static_cast<std::uint32_t>(edges[b].row));
       first_messages.push_back(static_cast<std::uint32_t>(edges[b].messages_before));
       if (b + 1 == edges.size()) break;
       const auto size = static_cast<std::uint32_t>(edges[b + 1].messages_before - edges[b].messages_before);
+      most_bin_messages_ = std::max(most_bin_messages_, size);
+      bin_sizes.push_back(static_cast<std::uint32_t>(edges[b + 1].row - edges[b].row));
       bin_windows_.push_back({.first_in = next, .size = size});
       next += aligned_bin_size(size);
     }
+    usual_bin_rows_ = most_usual(bin_sizes);
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     bin_windows_.push_back({});
     result_.num_messages = next;
     bin_messages_ = Memory::template from_host<std::uint32_t>(first_messages);
     bin_pass_.windows = Memory::template from_host<Window>(bin_windows_);
-    const auto rows = Memory::template from_host<std::uint32_t>(first_rows);
-    bin_of_row_ = Vector<std::uint32_t>(num_rows);
-    const std::uint32_t* first_row = rows.data();
-    std::uint32_t* bin_of = bin_of_row_.data();
-    const std::uint64_t count = num_bins();
-    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t row) {
-      bin_of[row] = static_cast<std::uint32_t>(last_not_above(first_row, count, row));
-    });
+    bin_rows_ = Memory::template from_host<std::uint32_t>(first_rows);
   }
 
   std::vector<BinEdge> find_rows(std::span<const std::uint32_t> targets) {
@@ -85,40 +108,44 @@ struct MessagesBuild {
     return Memory::to_host(edge, targets.size());
   }
 
+  /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.
+  Vector<std::uint32_t> order_by_tile() {
+    Vector<std::uint32_t> order;
+    if (messages_.num_chunks < 2) return order;
+    const std::uint64_t count = messages_.rows.size();
+    Vector<std::uint32_t> shapes(count);
+    order = Vector<std::uint32_t>(count);
+    std::uint32_t* position = order.data();
+    Memory::copy(messages_.shapes.data(), shapes.data(), count * sizeof(std::uint32_t));
+    Memory::each(count,
+                 [=] __host__ __device__(std::uint64_t m) { position[m] = static_cast<std::uint32_t>(m); });
+    Memory::sort(shapes, order, kTileShift, kTileShift + bits_for(num_tiles() - 1));
+    return order;
+  }
+
   /// By cell and length, longest first.
-  template <class Key>
   void sort_messages() {
-    const std::uint64_t count = messages_.rows.size(), cells = num_cells();
-    const unsigned shift = bits_for(messages_.longest - 1);
-    const auto bins = static_cast<std::uint32_t>(num_bins());
-    const std::uint32_t longest = messages_.longest;
-    Vector<Key> keys(count);
-    order_ = Vector<std::uint32_t>(count);
-    Key* key = keys.data();
-    const VertexId* row = messages_.rows.data();
-    const std::uint32_t *shape = messages_.shapes.data(), *bin_of = bin_of_row_.data();
-    std::uint32_t* order = order_.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t m) {
-      const Key cell = Key{MessageShape::tile(shape[m])} * bins + bin_of[row[m]];
-      key[m] = cell << shift | (longest - MessageShape::length(shape[m]));
-      order[m] = static_cast<std::uint32_t>(m);
-    });
-    messages_.shapes = {};  // the keys have them
-    Memory::sort(keys, order_, 0, shift + bits_for(cells - 1));
-    key = keys.data();
-    lengths_ = Vector<std::uint16_t>(count);
-    message_cells_ = Vector<std::uint32_t>(count);
-    std::uint16_t* length = lengths_.data();
-    std::uint32_t* message_cell = message_cells_.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      length[i] = static_cast<std::uint16_t>(longest - (key[i] & ((Key{1} << shift) - 1)));
-      message_cell[i] = static_cast<std::uint32_t>(key[i] >> shift);
-    });
+    const std::uint64_t count = messages_.rows.size(), cells = num_cells(), bins = num_bins();
+    const Vector<std::uint32_t> by_tile = order_by_tile();
+    const CutOrder cut{by_tile.data(), messages_.rows.data(), messages_.shapes.data()};
     cell_firsts_ = Vector<std::uint32_t>(cells + 1);
     std::uint32_t* first = cell_firsts_.data();
+    const std::uint32_t* first_row = bin_rows_.data();
     Memory::each(cells + 1, [=] __host__ __device__(std::uint64_t c) {
-      first[c] = static_cast<std::uint32_t>(c == cells ? count : first_not_below(key, count, c << shift));
+      first[c] = static_cast<std::uint32_t>(
+          c == cells ? count : cut.first_not_below(count, c / bins, first_row[c % bins]));
     });
+    order_ = Vector<std::uint32_t>(count);
+    lengths_ = Vector<std::uint16_t>(count);
+    std::uint32_t* order = order_.data();
+    std::uint16_t* length = lengths_.data();
+    sort_groups<Memory>(
+        cells, count, first, messages_.longest,
+        [=] __host__ __device__(std::uint32_t i) { return cut.length(i); },
+        [=] __host__ __device__(std::uint32_t place, std::uint32_t i, std::uint32_t elements) {
+          order[place] = cut.message(i);
+          length[place] = static_cast<std::uint16_t>(elements);
+        });
   }
 
   /// Where the first message of each cell lies: a bin's messages tile after tile.
@@ -162,7 +189,7 @@ struct MessagesBuild {
   void build_tiles() {
     const Vector<std::uint32_t> places = place_cells();
     auto cut = cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
-    note_places(places);
+    note_places();
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
       windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
@@ -180,25 +207,14 @@ struct MessagesBuild {
     lengths_ = {};
   }
 
-  /// Row of every sorted message, and its place in the bin.
-  void note_places(const Vector<std::uint32_t>& places) {
-    place_rows_ = Vector<VertexId>(order_.size());
+  void note_places() {
     places_ = Vector<std::uint16_t>(order_.size());
-    const std::uint32_t *order = order_.data(), *first = cell_firsts_.data(), *cell_place = places.data(),
-                        *bin_of = bin_of_row_.data();
-    const VertexId* row = messages_.rows.data();
-    const Window* bin = bin_pass_.windows.data();
-    VertexId* place_row = place_rows_.data();
-    std::uint16_t* place = places_.data();
-    const std::uint32_t* message_cell = message_cells_.data();
-    Memory::each(order_.size(), [=] __host__ __device__(std::uint64_t i) {
-      const VertexId r = row[order[i]];
-      const std::uint32_t c = message_cell[i];
-      place_row[i] = r;
-      place[i] = static_cast<std::uint16_t>(cell_place[c] + (i - first[c]) - bin[bin_of[r]].first_in);
-    });
+    list_places<Memory>({static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
+                         static_cast<std::uint32_t>(order_.size()), cell_firsts_.data(), order_.data(),
+                         messages_.rows.data(), messages_.shapes.data()},
+                        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_}, places_.data());
     messages_.rows = {};
-    message_cells_ = {};
+    messages_.shapes = {};
   }
 
   void fill_tiles(const CutSlices<Memory>& cut) {
@@ -208,16 +224,15 @@ struct MessagesBuild {
     const Window* tile = tile_pass_.windows.data();
     const S* value = messages_.values.empty() ? nullptr : messages_.values.data();
     const auto bins = static_cast<std::uint32_t>(num_bins());
-    const auto elements_of = [=] __host__ __device__(std::uint64_t s, std::uint32_t i) -> SliceElements<S> {
+    const auto elements_of = [=] __host__ __device__(std::uint32_t i) -> SliceElements<S> {
       const std::uint64_t begin = from[order[i]];
-      return {offset + begin, value == nullptr ? nullptr : value + begin, length[i],
-              tile[group[s] / bins].size};
+      return {offset + begin, value == nullptr ? nullptr : value + begin, length[i]};
     };
-    fill_words<Memory, S>(cut, elements_of, tile_pass_.words.data());
-    if (value != nullptr) fill_values<Memory, S>(cut, elements_of, tile_pass_.values.data());
-    arrange_words<Memory, S>(
-        cut, [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; },
-        tile_pass_.words.data(), value == nullptr ? nullptr : tile_pass_.values.data());
+    S* values = value == nullptr ? nullptr : tile_pass_.values.data();
+    if (values != nullptr) fill_values<Memory, S>(cut, elements_of, values);
+    fill_words<Memory, S>(
+        cut, elements_of, [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; },
+        tile_pass_.words.data(), values);
   }
 
   /// Rows with messages, by bin, most messages first.
@@ -226,43 +241,31 @@ struct MessagesBuild {
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
-  /// `shift` bits of a key are for messages.
-  template <class Key>
-  RankedRows rank_rows(unsigned shift) {
-    const std::uint32_t *before = before_row_.data(), *bin_of = bin_of_row_.data();
-    RankedRows ranked;
-    ranked.rows = indices_where<VertexId, Memory>(
+  RankedRows rank_rows() {
+    const std::uint32_t *before = before_row_.data(), *first_row = bin_rows_.data();
+    const Vector<VertexId> rows = indices_where<VertexId, Memory>(
         shape_.num_rows, [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
-    const std::uint64_t count = ranked.rows.size(), bins = num_bins();
-    const std::uint32_t most = most_messages_;
-    Vector<Key> keys(count);
-    Key* key = keys.data();
-    const VertexId* row = ranked.rows.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      key[i] = Key{bin_of[row[i]]} << shift | (most - (before[row[i] + 1] - before[row[i]]));
-    });
-    Memory::sort(keys, ranked.rows, 0, shift + bits_for(bins - 1));
-    key = keys.data();
-    ranked.counts = Vector<std::uint16_t>(count);
-    ranked.firsts = Vector<std::uint32_t>(bins + 1);
-    std::uint16_t* messages = ranked.counts.data();
+    const std::uint64_t count = rows.size(), bins = num_bins();
+    RankedRows ranked{Vector<VertexId>(count), Vector<std::uint16_t>(count), Vector<std::uint32_t>(bins + 1)};
+    const VertexId* row = rows.data();
     std::uint32_t* first = ranked.firsts.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      messages[i] = static_cast<std::uint16_t>(most - (key[i] & ((Key{1} << shift) - 1)));
-    });
     Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
-      first[b] = static_cast<std::uint32_t>(first_not_below(key, count, b << shift));
+      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, first_row[b]));
     });
+    VertexId* ranked_row = ranked.rows.data();
+    std::uint16_t* num_messages = ranked.counts.data();
+    sort_groups<Memory>(
+        bins, count, first, most_messages_,
+        [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
+        [=] __host__ __device__(std::uint32_t place, std::uint32_t i, std::uint32_t messages) {
+          ranked_row[place] = row[i];
+          num_messages[place] = static_cast<std::uint16_t>(messages);
+        });
     return ranked;
   }
 
   void build_bins() {
-    // A row's messages, in the order of tiles.
-    Memory::sort(place_rows_, places_, 0, bits_for(shape_.num_rows - 1));
-    place_rows_ = {};
-    const unsigned shift = bits_for(most_messages_);
-    const RankedRows ranked = shift + bits_for(num_bins()) <= 32 ? rank_rows<std::uint32_t>(shift)
-                                                                 : rank_rows<std::uint64_t>(shift);
+    const RankedRows ranked = rank_rows();
     auto cut =
         cut_slices<Memory>(num_bins(), ranked.firsts.data(), ranked.counts.data(), ranked.firsts.data());
     set_first_slices(bin_pass_.windows, cut, 1);
@@ -284,13 +287,11 @@ struct MessagesBuild {
     const std::uint16_t *count = ranked.counts.data(), *place = places_.data();
     fill_words<Memory, S>(
         cut,
-        [=] __host__ __device__(std::uint64_t s, std::uint32_t i) -> SliceElements<S> {
-          return {place + before[row[i]], nullptr, count[i], window[bin[s]].size};
+        [=] __host__ __device__(std::uint32_t i) -> SliceElements<S> {
+          return {place + before[row[i]], nullptr, count[i]};
         },
-        bin_pass_.words.data());
-    arrange_words<Memory, S>(
-        cut, [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }, bin_pass_.words.data(),
-        nullptr);
+        [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }, bin_pass_.words.data(),
+        static_cast<S*>(nullptr));
   }
 
   static SlicePass<S> as_pass(PassVectors&& pass) {
@@ -321,15 +322,15 @@ struct MessagesBuild {
 
   const MessagesShape& shape_;
   CutMessages<Memory, S> messages_;
-  Vector<std::uint32_t> before_row_, bin_of_row_;  // messages before each row, and the end
-  std::uint32_t most_messages_ = 0;                // of a row
+  Vector<std::uint32_t> before_row_;  // messages before each row, and the end
+  std::uint32_t most_messages_ = 0;   // of a row
+  std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
-  Vector<std::uint32_t> bin_messages_;           // first message of each bin, as if there were no gaps
-  Vector<std::uint32_t> order_, message_cells_;  // sorted messages: which that is, its cell, how long
+  Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps
+  Vector<std::uint32_t> order_;                    // sorted messages: which that is, and how long
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
-  Vector<VertexId> place_rows_;        // row, and place in its bin, of every message
-  Vector<std::uint16_t> places_;
+  Vector<std::uint16_t> places_;       // of messages in their bins, by row
   PassVectors tile_pass_, bin_pass_;
   Vector<VertexId> row_positions_;
   TileMessages<S> result_;

@@ -10,6 +10,14 @@
 
 namespace tessera::cuda {
 
+/// What a block may have of shared memory on the device in use.
+inline std::size_t most_shared_bytes() {
+  int device = 0, num_bytes = 0;
+  TESSERA_CUDA_CALL(cudaGetDevice(&device));
+  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&num_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(num_bytes);
+}
+
 /// Launches of kKernel on the device in use may take so many bytes a block from now on. Throws ResourceError
 /// where the device has fewer. The limit belongs to the kernel and is never lowered: another thread may be
 /// about to launch it with more.
@@ -24,9 +32,8 @@ void allow_shared_bytes(std::size_t num_bytes) {
   if (most >= num_bytes) return;
   const std::lock_guard lock(one_at_a_time);
   if (most >= num_bytes) return;
-  int of_device = 0;
-  TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&of_device, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  if (num_bytes > static_cast<std::size_t>(of_device))
+  const std::size_t of_device = most_shared_bytes();
+  if (num_bytes > of_device)
     throw ResourceError("a kernel needs blocks with " + std::to_string(num_bytes) +
                         " bytes of shared memory, and this GPU's have " + std::to_string(of_device) +
                         "; use --kernel csr");

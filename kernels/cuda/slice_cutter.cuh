@@ -1,11 +1,9 @@
-// Slices of groups of rows, a group being what one tile sends to one bin, or a bin, and their words: what
-// each_slice and fill_slice_row give row after row (kernels/slice_builder.hpp), and arrange_slice slice after
-// slice (kernels/word_arrangement.hpp), for all at once.
+// Slices of groups of rows, a group being what one tile sends to one bin, or a bin: what each_slice gives row
+// after row (kernels/slice_builder.hpp), for all at once.
 #pragma once
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"
-#include "kernels/word_arrangement.hpp"
 
 namespace tessera::cuda {
 
@@ -164,98 +162,6 @@ CutSlices<Memory> cut_slices(std::uint64_t num_groups, const std::uint32_t* firs
   if (num_groups > kNoVertex / SliceClass::kCount)  // loops over rows number them in 32 bits
     throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
   return SliceCutter<Memory>{num_groups, first, lengths, out}.run();
-}
-
-/// A row's elements: offsets, and values where there are any.
-template <class S>
-struct SliceElements {
-  const std::uint16_t* offsets;
-  const S* values;
-  std::uint32_t length;
-  std::uint32_t padding;  ///< the offset that stands for 0
-};
-
-/// Writes all words, what alignment leaves included. elements_of(slice, i): of row i of the list.
-template <class Memory, class S, class ElementsOf>
-void fill_words(const CutSlices<Memory>& cut, ElementsOf elements_of, std::uint32_t* words) {
-  const Slice* slice = cut.slices.data();
-  const std::uint32_t* first_row = cut.first_rows.data();
-  Memory::each_in_rows(
-      cut.words, cut.num_words,
-      [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> std::uint32_t {
-        const Slice of = slice[s];
-        if (word >= of.first_word + words_of(of)) return 0;
-        const auto offset = [&](std::uint32_t half) -> std::uint32_t {
-          const SliceElement element = element_at(of, {word, half});
-          const bool is_row = element.row < rows_of(of);
-          const SliceElements<S> row = elements_of(s, first_row[s] + (is_row ? element.row : 0));
-          return is_row && element.k < row.length ? row.offsets[element.k] : row.padding;
-        };
-        return offset(0) | offset(1) << 16;
-      },
-      [=] __host__ __device__(std::uint64_t word, std::uint32_t halves) { words[word] = halves; });
-}
-
-/// A part, and the offset that stands for 0 in it.
-struct PaddedPart {
-  ArrangedPart part;
-  std::uint32_t padding;
-  __host__ __device__ std::uint64_t first() const { return part.first_word; }
-  __host__ __device__ std::uint32_t size() const { return part.size(); }
-};
-
-/// Arranges all words and, unless null, the values beside them. padding_of(slice): the offset that stands
-/// for 0.
-template <class Memory, class S, class PaddingOf>
-void arrange_words(const CutSlices<Memory>& cut, PaddingOf padding_of, std::uint32_t* words, S* values) {
-  using Banks = typename Memory::template Scratch<kBankLanes<S>>;
-  const std::uint64_t num_slices = cut.slices.size();
-  const Slice* slice = cut.slices.data();
-  auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
-  std::uint64_t* first = ends.data();
-  Memory::each(num_slices,
-               [=] __host__ __device__(std::uint64_t s) { first[s + 1] = num_arranged_parts(slice[s]); });
-  sum_up(ends);
-  const std::uint64_t num_parts = Memory::read(first + num_slices);
-  Memory::template each_staged<kMostPartWords, Banks>(
-      num_parts, words,
-      [=] __host__ __device__(std::uint64_t i) -> PaddedPart {
-        const std::uint64_t s = last_not_above(first, num_slices + 1, i);
-        return {ArrangedPart::of(slice[s], static_cast<std::uint32_t>(i - first[s])), padding_of(s)};
-      },
-      [=] __host__ __device__(const PaddedPart& found, std::uint32_t* staged, Banks& banks) {
-        arrange_part(found.part, found.padding, staged,
-                     values == nullptr ? nullptr : values + 2 * found.part.first_word, banks);
-      });
-}
-
-template <class S>
-struct ValuePair {
-  S low, high;
-};
-
-/// Writes the values beside all words; of padding 0.
-template <class Memory, class S, class ElementsOf>
-void fill_values(const CutSlices<Memory>& cut, ElementsOf elements_of, S* values) {
-  const Slice* slice = cut.slices.data();
-  const std::uint32_t* first_row = cut.first_rows.data();
-  Memory::each_in_rows(
-      cut.words, cut.num_words,
-      [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> ValuePair<S> {
-        const Slice of = slice[s];
-        if (word >= of.first_word + words_of(of)) return {};
-        const auto value = [&](std::uint32_t half) {
-          const SliceElement element = element_at(of, {word, half});
-          if (element.row >= rows_of(of)) return S{0};
-          const SliceElements<S> row = elements_of(s, first_row[s] + element.row);
-          return element.k < row.length ? row.values[element.k] : S{0};
-        };
-        return {value(0), value(1)};
-      },
-      [=] __host__ __device__(std::uint64_t word, const ValuePair<S>& halves) {
-        values[2 * word] = halves.low;
-        values[2 * word + 1] = halves.high;
-      });
 }
 
 }  // namespace tessera::cuda

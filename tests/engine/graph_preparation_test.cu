@@ -133,6 +133,33 @@ TEST(GraphPreparation, TakesRowsOfManyMessagesAndBlocksOfManyRows) {
   check<float>(star, {true, 20000, {.most_messages = 2000, .at_once = 4, .least_messages = 10}});
 }
 
+/// Elements go to tiles in one pass up to 256 of them, and behind a sort from there on.
+TEST(GraphPreparation, TakesManyTiles) {
+  for (const std::uint64_t num_tiles : {255, 256, 257, 1000}) {
+    Edges edges = random_edges(5, 2 * num_tiles, 40 * num_tiles);
+    for (VertexId v = 0; v < 2 * num_tiles; ++v) {  // every vertex is an input
+      edges.rows.push_back(v / 2);
+      edges.cols.push_back(v);
+    }
+    check<float>(edges, {true, 2, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
+  }
+}
+
+/// Rows without elements among others, and more of them in one bin than elsewhere.
+TEST(GraphPreparation, TakesRowsWithoutElements) {
+  for (const std::uint64_t num_empty : {1u, 40u, 100000u}) {
+    Edges edges{3000 + num_empty, {}, {}};
+    std::mt19937 random(8);
+    for (VertexId row = 0; row < 3000; ++row)
+      for (int e = 0; e < 30; ++e) {
+        edges.rows.push_back(row < 1500 ? row : static_cast<VertexId>(row + num_empty));
+        edges.cols.push_back(static_cast<VertexId>(random() % edges.num_vertices));
+      }
+    for (const bool by_length : {true, false})
+      check<float>(edges, {by_length, 20000, {.most_messages = 1000, .at_once = 4, .least_messages = 10}});
+  }
+}
+
 const PreparationOptions kSortColumns{true, 60000, {.most_messages = 30000}, 1};
 
 /// Without a sort, because there are few or shared memory has room for all; behind one pass.

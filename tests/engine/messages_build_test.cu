@@ -210,7 +210,7 @@ void append_row(RandomMatrix& a, const std::set<VertexId>& columns) {
   ++a.num_rows;
 }
 
-TEST(MessagesBuild, SortsByKeysOf64BitsWhereThereAreManyCells) {
+TEST(MessagesBuild, SortsTheMessagesOfManyCells) {
   constexpr VertexId kColumns = 200000, kTileColumns = 32;
   RandomMatrix a{.num_cols = kColumns, .row_offsets = {0}};
   std::mt19937_64 random(4);
@@ -223,7 +223,7 @@ TEST(MessagesBuild, SortsByKeysOf64BitsWhereThereAreManyCells) {
   for (VertexId column = 0; column < 60 * kTileColumns; ++column) longest_columns.insert(column);
   for (int row = 0; row < 10; ++row) append_row(a, longest_columns);
   const Shape shape{.tile_columns = kTileColumns, .bin_messages = 100, .chunk_elements = 20000};
-  EXPECT_GT(check<float>(shape, a), 1u << 21);  // with 11 bits for messages of 1,024 elements
+  EXPECT_GT(check<float>(shape, a), 1u << 21);
   check<double>(shape, a);
 }
 

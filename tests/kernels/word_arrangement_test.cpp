@@ -177,12 +177,29 @@ TEST(ArrangedParts, CoverTheWordsOfASliceOnce) {
     std::vector<int> seen(words_of(slice), 0);
     for (std::uint32_t i = 0; i < num_arranged_parts(slice); ++i) {
       const ArrangedPart part = ArrangedPart::of(slice, i);
-      ASSERT_LE(part.size(), kMostPartWords);
+      ASSERT_LE(part.num_words, kArrangedWords);
+      ASSERT_LE(part.num_lanes, kSliceLanes);
       for (std::uint32_t lane = 0; lane < part.num_lanes; ++lane)
         for (std::uint32_t k = 0; k < part.num_words; ++k)
           ++seen.at(part.first_word + part.word(lane, k) - slice.first_word);
     }
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << slice.num_words << " words";
+  }
+}
+
+/// Its elements before it is arranged are those of element_at().
+TEST(ArrangedParts, TellWhichElementsTheyHave) {
+  for (Slice slice : kShapes) {
+    slice.first_word = 16;
+    for (std::uint32_t i = 0; i < num_arranged_parts(slice); ++i) {
+      const ArrangedPart part = ArrangedPart::of(slice, i);
+      for (std::uint32_t lane = 0; lane < part.num_lanes; ++lane)
+        for (std::uint32_t k = 0; k < part.num_words; ++k) {
+          const SliceElement low = element_at(slice, {part.first_word + part.word(lane, k), 0});
+          ASSERT_EQ(part.row(lane), low.row) << slice.num_words << " words, part " << i;
+          ASSERT_EQ(2 * part.word_of_row(lane, k), low.k) << slice.num_words << " words, part " << i;
+        }
+    }
   }
 }
 
@@ -238,6 +255,7 @@ TYPED_TEST(WordArrangement, EachLaneTakesTheOrderThatMeetsTheLanesBeforeLeast) {
   for (unsigned num_words = 1; num_words <= kArrangedWords; ++num_words) {
     ScratchWords<kBankLanes<TypeParam>> banks;
     LaneArranger<TypeParam, ScratchWords<kBankLanes<TypeParam>>> arranger(num_words, kPadding, banks);
+    arranger.begin();
     Asked asked;
     const auto cost_of = [&](const std::vector<std::uint32_t>& order) {
       int cost = 0;

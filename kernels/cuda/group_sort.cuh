@@ -1,0 +1,168 @@
+// Sorts the groups of an array each by itself, longest elements first: groups are so small that their digits
+// are counted in shared memory, and an array that lies in groups already need not be sorted by them again.
+#pragma once
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/sorting_team.cuh"
+
+namespace tessera::cuda {
+
+/// Groups of more elements than this are a block's, all others a warp's: of many groups and of few, which do
+/// not fill a device.
+inline constexpr std::uint32_t kWarpGroup = 2048, kFewWarpGroup = 256, kManyGroups = 1u << 14;
+inline constexpr unsigned kGroupWarps = 8, kLargeGroupWarps = 16, kLargeGroupBlocks = 1024;
+
+/// An element of a group: its length, and its position in the group as it was.
+struct GroupElement {
+  static constexpr unsigned kShift = 16;
+  __host__ __device__ static std::uint32_t of(std::uint32_t length, std::uint32_t position) {
+    return length << kShift | position;
+  }
+  __host__ __device__ static std::uint32_t length(std::uint32_t element) { return element >> kShift; }
+  __host__ __device__ static std::uint32_t position(std::uint32_t element) { return element & 65535u; }
+};
+
+/// The largest come first.
+__device__ inline std::uint32_t digit_of(std::uint32_t element, unsigned shift) {
+  return kDigits - 1 - (GroupElement::length(element) >> shift & (kDigits - 1));
+}
+
+/// counts: of each digit among the elements load(i), i < count. Gives whether some length has more bits than
+/// `shift` and a digit, to all threads.
+template <unsigned kWarps, class Load>
+__device__ bool count_digits(SortingTeam<kWarps>& team, std::uint32_t count, unsigned shift,
+                             const Load& load) {
+  team.clear();
+  const std::uint32_t part = team.part_of(count), begin = min(team.warp() * part, count),
+                      end = min(begin + part, count);
+  bool more = false;
+#pragma unroll 4
+  for (std::uint32_t i = begin + threadIdx.x % 32; i < end; i += 32) {
+    const std::uint32_t element = load(i);
+    more |= GroupElement::length(element) >> shift >= kDigits;
+    atomicAdd(&team.count_of(digit_of(element, shift)), 1u);
+  }
+  if constexpr (kWarps == 1) {
+    __syncwarp();
+    return __any_sync(~0u, more);
+  } else {
+    return __syncthreads_or(more) != 0;
+  }
+}
+
+/// store(place, load(i)) by counted digits; equal ones in order.
+template <unsigned kWarps, class Load, class Store>
+__device__ void deal_elements(SortingTeam<kWarps>& team, std::uint32_t count, unsigned shift,
+                              const Load& load, const Store& store) {
+  team.sum_up();
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint32_t part = team.part_of(count), begin = min(team.warp() * part, count),
+                      end = min(begin + part, count);
+  std::uint32_t element = begin + lane < end ? load(begin + lane) : 0;
+  for (std::uint32_t first = begin; first < end; first += 32) {
+    const bool is_one = first + lane < end;
+    const std::uint32_t next = first + 32 + lane < end ? load(first + 32 + lane) : 0;
+    // What is beyond the end has a digit of its own.
+    const std::uint32_t digit = is_one ? digit_of(element, shift) : kDigits;
+    const unsigned alike = __match_any_sync(~0u, digit), before = __popc(alike & ((1u << lane) - 1));
+    std::uint32_t place = 0;
+    if (is_one) place = team.count_of(digit) + before;
+    __syncwarp();
+    if (is_one && before == 0) team.count_of(digit) += __popc(alike);
+    __syncwarp();
+    if (is_one) store(place, element);
+    element = next;
+  }
+  team.sync();
+}
+
+/// What sort_groups() takes. staged: a word an element.
+template <class LengthOf, class Store>
+struct GroupSort {
+  std::uint64_t num_groups;
+  const std::uint32_t* firsts;
+  LengthOf length_of;
+  Store store;
+  std::uint32_t* staged;
+  std::uint32_t most_of_warp;
+
+  __device__ std::uint32_t size(std::uint64_t group) const { return firsts[group + 1] - firsts[group]; }
+
+  template <unsigned kWarps>
+  __device__ void sort(SortingTeam<kWarps>& team, std::uint64_t group) const {
+    const std::uint32_t first = firsts[group], count = size(group);
+    const auto given = [&](std::uint32_t i) { return GroupElement::of(length_of(first + i), i); };
+    const auto halfway = [&](std::uint32_t i) { return staged[first + i]; };
+    const auto put = [&](std::uint32_t place, std::uint32_t element) {
+      store(first + place, first + GroupElement::position(element), GroupElement::length(element));
+    };
+    if (!count_digits(team, count, 0, given)) return deal_elements(team, count, 0, given, put);
+    deal_elements(team, count, 0, given,
+                  [&](std::uint32_t place, std::uint32_t element) { staged[first + place] = element; });
+    count_digits(team, count, kDigitBits, halfway);
+    deal_elements(team, count, kDigitBits, halfway, put);
+  }
+};
+
+/// A warp a group.
+template <class Groups>
+__global__ void __launch_bounds__(32 * kGroupWarps) sort_groups_kernel(Groups groups) {
+  __shared__ SortingTeam<1> teams[kGroupWarps];
+  const std::uint64_t group = std::uint64_t{blockIdx.x} * kGroupWarps + threadIdx.x / 32;
+  if (group >= groups.num_groups) return;
+  const std::uint32_t size = groups.size(group);
+  if (size > 0 && size <= groups.most_of_warp) groups.sort(teams[threadIdx.x / 32], group);
+}
+
+/// A block a group; each looks for the large ones among its own.
+template <class Groups>
+__global__ void __launch_bounds__(32 * kLargeGroupWarps) sort_large_groups_kernel(Groups groups) {
+  constexpr unsigned kThreads = 32 * kLargeGroupWarps;
+  __shared__ SortingTeam<kLargeGroupWarps> team;
+  __shared__ std::uint64_t large[kThreads];
+  __shared__ unsigned num_large;
+  for (std::uint64_t first = blockIdx.x; first < groups.num_groups;
+       first += std::uint64_t{gridDim.x} * kThreads) {
+    if (threadIdx.x == 0) num_large = 0;
+    __syncthreads();
+    const std::uint64_t group = first + std::uint64_t{threadIdx.x} * gridDim.x;
+    if (group < groups.num_groups && groups.size(group) > groups.most_of_warp)
+      large[atomicAdd(&num_large, 1u)] = group;
+    __syncthreads();
+    for (unsigned i = 0; i < num_large; ++i) groups.sort(team, large[i]);
+    __syncthreads();
+  }
+}
+
+/// store(place, i, length) for element i of all, which comes to `place`: those of group g, firsts[g] to
+/// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
+/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice.
+template <class Memory, class LengthOf, class Store>
+void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std::uint32_t* firsts,
+                 std::uint32_t longest, LengthOf length_of, Store store) {
+  if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+    if (num_groups == 0) return;
+    BuildVector<Memory, std::uint32_t> staged(longest < kDigits ? 0 : num_elements);
+    const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
+    const GroupSort<LengthOf, Store> groups{num_groups, firsts,        length_of,
+                                            store,      staged.data(), most_of_warp};
+    sort_groups_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps)),
+                         32 * kGroupWarps>>>(groups);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+    if (num_elements <= most_of_warp) return;
+    sort_large_groups_kernel<<<static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks)),
+                               32 * kLargeGroupWarps>>>(groups);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  } else {
+    std::vector<std::uint32_t> order(num_elements);
+    std::iota(order.begin(), order.end(), 0u);
+    for (std::uint64_t g = 0; g < num_groups; ++g)
+      std::stable_sort(order.begin() + firsts[g], order.begin() + firsts[g + 1],
+                       [&](std::uint32_t a, std::uint32_t b) { return length_of(a) > length_of(b); });
+    for (std::uint32_t i = 0; i < num_elements; ++i) store(i, order[i], length_of(order[i]));
+  }
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,60 @@
+// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh and tile_dealer.cuh
+// share.
+#pragma once
+#include <cstdint>
+
+namespace tessera::cuda {
+
+inline constexpr std::uint32_t kDigits = 256, kDigitBits = 8;
+
+/// Warps that sort elements by a digit together, in shared memory. Each counts a part of the elements.
+template <unsigned kWarps>
+struct SortingTeam {
+  static constexpr unsigned kThreads = 32 * kWarps, kOfThread = kDigits / 32;
+  alignas(16) std::uint32_t counts[kDigits * kWarps];  ///< digit after digit, in each warp after warp
+  std::uint32_t totals[kWarps];
+
+  __device__ static unsigned thread() { return threadIdx.x % kThreads; }
+  __device__ static unsigned warp() { return thread() / 32; }
+  __device__ static void sync() {
+    if constexpr (kWarps == 1)
+      __syncwarp();
+    else
+      __syncthreads();
+  }
+  /// Elements of a warp, 32 at a time but for the last.
+  __device__ static std::uint32_t part_of(std::uint32_t count) {
+    return ((count + kWarps - 1) / kWarps + 31) / 32 * 32;
+  }
+  __device__ std::uint32_t& count_of(std::uint32_t digit) { return counts[digit * kWarps + warp()]; }
+
+  __device__ void clear() {
+    for (unsigned i = 0; i < kOfThread; ++i) counts[thread() + i * kThreads] = 0;
+    sync();
+  }
+  /// counts: of all before each.
+  __device__ void sum_up() {
+    std::uint32_t* const own = counts + thread() * kOfThread;
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < kOfThread; ++i) sum += own[i];
+    std::uint32_t up_to = sum;
+    for (unsigned step = 1; step < 32; step *= 2) {
+      const std::uint32_t other = __shfl_up_sync(~0u, up_to, step);
+      if (thread() % 32 >= step) up_to += other;
+    }
+    std::uint32_t before = up_to - sum;
+    if constexpr (kWarps > 1) {
+      if (thread() % 32 == 31) totals[warp()] = up_to;
+      sync();
+      for (unsigned w = 0; w < warp(); ++w) before += totals[w];
+    }
+    for (unsigned i = 0; i < kOfThread; ++i) {
+      const std::uint32_t count = own[i];
+      own[i] = before;
+      before += count;
+    }
+    sync();
+  }
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,77 @@
+// What is known of elements while they are grouped by tile.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/base/types.hpp"
+
+namespace tessera::cuda {
+
+/// A key: tile, offset of 16 bits in it.
+inline constexpr unsigned kTileShift = 16;
+
+/// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so
+/// it has no padding.
+template <class S>
+struct RowValue {
+  std::conditional_t<sizeof(S) == 8, std::uint64_t, VertexId> row;
+  S value;
+};
+template <class P>
+struct KeyedElement {
+  std::uint32_t key;
+  P payload;
+};
+__host__ __device__ inline VertexId row_of(VertexId row) { return row; }
+template <class S>
+__host__ __device__ VertexId row_of(const RowValue<S>& element) {
+  return static_cast<VertexId>(element.row);
+}
+template <class S>
+__host__ __device__ void set_element(VertexId& element, VertexId row, const S*, std::uint64_t) {
+  element = row;
+}
+template <class S>
+__host__ __device__ void set_element(RowValue<S>& element, VertexId row, const S* values, std::uint64_t at) {
+  element = {row, values[at]};
+}
+template <class S>
+__host__ __device__ void set_value(S*, std::uint64_t, VertexId) {}
+template <class S>
+__host__ __device__ void set_value(S* values, std::uint64_t at, const RowValue<S>& element) {
+  values[at] = element.value;
+}
+
+/// Elements sorted with their keys, and where what stays of them goes.
+template <class P, class S>
+struct SortedElement {
+  const std::uint32_t* keys;
+  const P* payload;
+  std::uint16_t* offsets;
+  S* values;
+
+  __host__ __device__ std::uint32_t tile(std::uint64_t e) const { return keys[e] >> kTileShift; }
+  __host__ __device__ VertexId row(std::uint64_t e) const { return row_of(payload[e]); }
+  __host__ __device__ bool begins_piece(std::uint64_t e) const {
+    const std::uint64_t before = e == 0 ? 0 : e - 1;
+    return (tile(e) != tile(before)) | (row(e) != row(before));
+  }
+  __host__ __device__ void keep(std::uint64_t e) const {
+    offsets[e] = static_cast<std::uint16_t>(keys[e]);
+    set_value(values, e, payload[e]);
+  }
+};
+
+/// Elements that were dealt to tiles: their offsets are where they stay.
+struct DealtElement {
+  const VertexId* rows;
+  const std::uint32_t* tile_begins;  ///< bits of elements that are the first of a tile
+
+  __host__ __device__ VertexId row(std::uint64_t e) const { return rows[e]; }
+  __host__ __device__ bool begins_piece(std::uint64_t e) const {
+    return ((tile_begins[e / 32] >> e % 32 & 1) != 0) | (rows[e] != rows[e == 0 ? 0 : e - 1]);
+  }
+  __host__ __device__ void keep(std::uint64_t) const {}
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,97 @@
+// Groups sorted each by itself, in host memory (and on a device where one answers): what lies in which order.
+#include "kernels/cuda/group_sort.cuh"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "kernels/devices.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+struct LengthOf {
+  const std::uint32_t* lengths;
+  __host__ __device__ std::uint32_t operator()(std::uint32_t i) const { return lengths[i]; }
+};
+struct Store {
+  std::uint32_t *elements, *lengths;
+  __host__ __device__ void operator()(std::uint32_t place, std::uint32_t i, std::uint32_t length) const {
+    elements[place] = i;
+    lengths[place] = length;
+  }
+};
+
+struct Groups {
+  std::vector<std::uint32_t> firsts{0}, lengths;
+
+  Groups(const std::vector<std::uint32_t>& sizes, std::uint32_t longest, unsigned seed) {
+    std::mt19937 random(seed);
+    for (const std::uint32_t size : sizes) {
+      firsts.push_back(firsts.back() + size);
+      // Some groups have short elements alone, some equal ones.
+      const std::uint32_t most = random() % 3 == 0 ? std::min(longest, 200u) : longest,
+                          step = 1 + random() % 9;
+      for (std::uint32_t i = 0; i < size; ++i)
+        lengths.push_back(random() % 16 == 0 ? most : random() % (most + 1) / step * step);
+    }
+  }
+  std::uint32_t longest() const { return *std::max_element(lengths.begin(), lengths.end()); }
+};
+
+/// In every group, lengths fall, equal ones keep their order, and each element is there once.
+template <class Memory>
+void expect_sorted(const Groups& groups) {
+  const std::uint64_t count = groups.lengths.size();
+  const auto firsts = Memory::template from_host<std::uint32_t>(groups.firsts),
+             given = Memory::template from_host<std::uint32_t>(groups.lengths);
+  auto elements = Memory::template zeros<std::uint32_t>(count),
+       lengths = Memory::template zeros<std::uint32_t>(count);
+  sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), groups.longest(),
+                      LengthOf{given.data()}, Store{elements.data(), lengths.data()});
+  const auto order = Memory::to_host(elements.data(), count), found = Memory::to_host(lengths.data(), count);
+  std::vector<bool> seen(count);
+  for (std::size_t g = 0; g + 1 < groups.firsts.size(); ++g)
+    for (std::uint32_t i = groups.firsts[g]; i < groups.firsts[g + 1]; ++i) {
+      ASSERT_TRUE(groups.firsts[g] <= order[i] && order[i] < groups.firsts[g + 1]) << "group " << g;
+      ASSERT_FALSE(seen[order[i]]) << "group " << g;
+      seen[order[i]] = true;
+      ASSERT_EQ(found[i], groups.lengths[order[i]]) << "group " << g;
+      if (i == groups.firsts[g]) continue;
+      ASSERT_TRUE(found[i - 1] > found[i] || (found[i - 1] == found[i] && order[i - 1] < order[i]))
+          << "group " << g << ", element " << i - groups.firsts[g];
+    }
+}
+
+void check(const Groups& groups) {
+  expect_sorted<HostMemory>(groups);
+  if (num_devices() > 0) expect_sorted<DeviceMemory>(groups);
+}
+
+const std::vector<std::uint32_t> kSizes{0,   1,   2,    31,   32,   33,   0,     255,   256,
+                                        257, 511, 2047, 2048, 2049, 8191, 30000, 65535, 65536};
+
+TEST(GroupSort, SortsFewGroups) {
+  for (const std::uint32_t longest : {1u, 255u, 256u, 1024u, 65535u}) check(Groups(kSizes, longest, longest));
+}
+
+/// So many that each of the smaller ones is a warp's.
+TEST(GroupSort, SortsManyGroups) {
+  std::mt19937 random(3);
+  std::vector<std::uint32_t> sizes(kManyGroups + 100);
+  for (std::uint32_t& size : sizes) size = random() % 40;
+  for (std::size_t i = 0; i < kSizes.size(); ++i) sizes[997 * i % sizes.size()] = kSizes[i];
+  for (const std::uint32_t longest : {100u, 4000u}) check(Groups(sizes, longest, longest));
+}
+
+TEST(GroupSort, TakesNoGroupsAndEmptyOnes) {
+  Groups none({}, 1, 1);
+  none.lengths = {1};  // of no group
+  const Store nowhere{nullptr, nullptr};
+  sort_groups<HostMemory>(0, 0, none.firsts.data(), 1, LengthOf{none.lengths.data()}, nowhere);
+  check(Groups({0, 0, 3, 0}, 9, 1));
+}
+
+}  // namespace
+}  // namespace tessera::cuda

@@ -20,10 +20,10 @@ PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, con
           Memory::as_buffer(std::move(sorted.col_indices))};
 }
 
-/// What a look at all vertices finds.
+/// What a look at all vertices finds. Of one type, as padding would be copied from a device without ever
+/// being written.
 struct VertexFindings {
-  std::uint32_t longest_column = 0;
-  std::uint64_t longest_row = 0, num_inputs = 0;
+  std::uint64_t longest_column = 0, longest_row = 0, num_inputs = 0;
 
   __host__ __device__ friend VertexFindings operator+(const VertexFindings& a, const VertexFindings& b) {
     return {a.longest_column < b.longest_column ? b.longest_column : a.longest_column,
@@ -64,7 +64,8 @@ struct GraphPreparation {
         },
         VertexFindings(), thrust::plus<VertexFindings>());
     // Keys of vertices that are no inputs: rows with elements, and behind them those without.
-    const std::uint32_t row_alone = options_.by_length ? found_.longest_column : 1;
+    const std::uint32_t row_alone =
+        options_.by_length ? static_cast<std::uint32_t>(found_.longest_column) : 1;
     order_ = Vector<VertexId>(n);
     VertexId* vertex = order_.data();
     const bool by_length = options_.by_length;
@@ -110,7 +111,7 @@ struct GraphPreparation {
       return starts;
     lengths_.truncate(found_.num_inputs);
     std::uint32_t* length = lengths_.data();
-    const std::uint32_t longest = found_.longest_column;
+    const auto longest = static_cast<std::uint32_t>(found_.longest_column);
     Memory::each(lengths_.size(),
                  [=] __host__ __device__(std::uint64_t i) { length[i] = longest - length[i]; });
     sum_up(lengths_);

@@ -1,5 +1,5 @@
-// kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device (but for
-// counts of sorted columns, key_counts.cuh).
+// kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device, but for
+// what docs/design.md names.
 #pragma once
 #include <thrust/transform_reduce.h>
 
@@ -104,7 +104,8 @@ struct GraphPreparation {
     });
   }
 
-  /// Elements in all tiles before each, from the keys of inputs that are in order; none of too many tiles.
+  /// Elements in all tiles before each, from the keys of inputs that are in order; none of too many tiles or
+  /// elements.
   Vector<std::uint32_t> count_before_tiles() {
     Vector<std::uint32_t> starts;
     if (lengths_.empty() || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt)

@@ -2,7 +2,9 @@
 // are counted in shared memory, and an array that lies in groups already need not be sorted by them again.
 #pragma once
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/sorting_team.cuh"

@@ -3,7 +3,6 @@
 // (and value).
 #pragma once
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/cuda/message_cutter.cuh"
 
@@ -12,8 +13,9 @@ inline constexpr unsigned kFewestPlaceThreads = 128, kMostPlaceThreads = 1024;
 /// A block with more shared memory than this has as many threads as it may, as few run side by side.
 inline constexpr std::size_t kSharedOfSmallBlock = std::size_t{48} << 10;
 
-/// Messages of a piece: a tile has fewer than 65,536 columns, messages of several at least so many elements.
-inline constexpr std::uint32_t kMostOfPiece = 65536 / kMessageElements;
+/// Messages that a piece has at most but for parallel edges that are kept: a tile has fewer than 65,536
+/// columns.
+inline constexpr std::uint32_t kUsualMostOfPiece = 65536 / kMessageElements;
 
 /// Messages by cell (tile, then bin) and length. order[i] tells which message comes i-th; rows and shapes are
 /// in the order in which messages were cut, where those of a piece, a row's in a tile, follow each other.
@@ -27,8 +29,10 @@ struct SortedMessages {
     return cell_firsts + (std::uint64_t{tile} * num_bins + bin);
   }
   /// Of a piece of several messages: those before message m, and whether it is the last.
-  __device__ std::uint32_t before_in_piece(std::uint32_t m) const {
-    std::uint32_t low = m < kMostOfPiece ? 0 : m + 1 - kMostOfPiece, high = m;
+  __host__ __device__ std::uint32_t before_in_piece(std::uint32_t m) const {
+    std::uint32_t width = kUsualMostOfPiece;
+    while (width <= m && are_of_one_piece(m - width, m)) width *= 2;
+    std::uint32_t low = m < width ? 0 : m + 1 - width, high = m;
     while (low < high) {
       const std::uint32_t middle = low + (high - low) / 2;
       if (are_of_one_piece(middle, m))
@@ -38,8 +42,10 @@ struct SortedMessages {
     }
     return m - low;
   }
-  __device__ bool ends_piece(std::uint32_t m) const { return m + 1 == count || !are_of_one_piece(m, m + 1); }
-  __device__ bool are_of_one_piece(std::uint32_t a, std::uint32_t b) const {
+  __host__ __device__ bool ends_piece(std::uint32_t m) const {
+    return m + 1 == count || !are_of_one_piece(m, m + 1);
+  }
+  __host__ __device__ bool are_of_one_piece(std::uint32_t a, std::uint32_t b) const {
     return rows[a] == rows[b] && MessageShape::tile(shapes[a]) == MessageShape::tile(shapes[b]);
   }
 };

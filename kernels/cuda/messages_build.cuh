@@ -1,6 +1,6 @@
 // Builds the tile-messages form: byte for byte what engine/tile_messages_builder.cpp builds. Written for any
-// memory; the host is where it is tested without a device. Sorting does the work: elements by tile, messages
-// of each cell (tile and bin) by length, rows of each bin by messages.
+// memory; the host is where it is tested without a device, but for what docs/design.md names. Sorting does
+// the work: elements by tile, messages of each cell (tile and bin) by length, rows of each bin by messages.
 #pragma once
 #include <vector>
 
@@ -74,7 +74,7 @@ struct MessagesBuild {
     const FindRows find = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); };
     const auto edges = cut_bins(num_rows, static_cast<std::uint32_t>(messages_.rows.size()), most_messages_,
                                 find, shape_.bins);
-    std::vector<std::uint32_t> first_rows, first_messages, bin_sizes;
+    std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
       first_rows.push_back(static_cast<std::uint32_t>(edges[b].row));
@@ -82,11 +82,11 @@ struct MessagesBuild {
       if (b + 1 == edges.size()) break;
       const auto size = static_cast<std::uint32_t>(edges[b + 1].messages_before - edges[b].messages_before);
       most_bin_messages_ = std::max(most_bin_messages_, size);
-      bin_sizes.push_back(static_cast<std::uint32_t>(edges[b + 1].row - edges[b].row));
+      bin_row_counts.push_back(static_cast<std::uint32_t>(edges[b + 1].row - edges[b].row));
       bin_windows_.push_back({.first_in = next, .size = size});
       next += aligned_bin_size(size);
     }
-    usual_bin_rows_ = most_usual(bin_sizes);
+    usual_bin_rows_ = most_usual(bin_row_counts);
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     bin_windows_.push_back({});
     result_.num_messages = next;

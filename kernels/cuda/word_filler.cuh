@@ -58,7 +58,6 @@ inline constexpr unsigned kStagedThreads = 64, kStagedLanes = 8, kStagedWords = 
 
 /// ScratchWords of a thread in shared memory, those of all threads side by side, so that threads never ask
 /// one bank for different words.
-template <unsigned kSize>
 struct SharedWords {
   std::uint32_t* first;
 
@@ -76,7 +75,6 @@ __global__ void __launch_bounds__(kStagedThreads)
     fill_parts_kernel(std::uint64_t num_parts, const NumberedPart* list, Source source, std::uint32_t* words,
                       S* values) {
   static_assert(kStagedWords == 32, "a thread of a warp a word");
-  using Banks = SharedWords<kBankLanes<S>>;
   __shared__ std::uint32_t bank_words[kBankLanes<S> * kStagedThreads],
       all_staged[kStagedThreads * kStagedStride];
   __shared__ PaddedPart all_parts[kStagedThreads];
@@ -89,7 +87,7 @@ __global__ void __launch_bounds__(kStagedThreads)
   const PaddedPart own = source.part(list[min(i, num_parts - 1)]);
   parts[lane] = own;
   __syncwarp();
-  Banks banks{bank_words + threadIdx.x};
+  SharedWords banks{bank_words + threadIdx.x};
   const unsigned rounds = (__reduce_max_sync(~0u, own.part.num_lanes) + kStagedLanes - 1) / kStagedLanes,
                  k = lane / kStagedLanes;
   for (unsigned round = 0; round < rounds; ++round) {
@@ -149,10 +147,9 @@ void fill_single_words(const Source& source, std::uint64_t num_slices, std::uint
   });
 }
 
-/// What is arranged of all slices, slice after slice.
+/// What is arranged of all slices, slice after slice. Slices are fewer than rows, which 32 bits number.
 template <class Memory>
 BuildVector<Memory, NumberedPart> list_parts(const Slice* slice, std::uint64_t num_slices) {
-  if (num_slices > kNoVertex) throw ResourceError("the matrix has too many slices; use more ranks");
   auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
   std::uint64_t* end = ends.data();
   Memory::each(num_slices,

@@ -210,6 +210,21 @@ void append_row(RandomMatrix& a, const std::set<VertexId>& columns) {
   ++a.num_rows;
 }
 
+/// Parallel edges that are kept: a piece of more messages than its tile has columns for.
+TEST(MessagesBuild, TakesPiecesOfManyMessages) {
+  RandomMatrix a = random_matrix(5, 50, 300, 40, false);
+  for (const std::uint64_t num_parallel : {60000, 70000, 200000}) {
+    a.col_indices.insert(a.col_indices.end(), num_parallel, 3);
+    for (VertexId column = 100; column < 250; ++column) a.col_indices.push_back(column);
+    a.col_indices.insert(a.col_indices.end(), num_parallel, 290);
+    a.row_offsets.push_back(a.col_indices.size());
+    ++a.num_rows;
+  }
+  const Shape shape{.tile_columns = 40, .bin_messages = 1000, .chunk_elements = 0};
+  check<float>(shape, a);
+  check<double>(shape, a);
+}
+
 TEST(MessagesBuild, SortsTheMessagesOfManyCells) {
   constexpr VertexId kColumns = 200000, kTileColumns = 32;
   RandomMatrix a{.num_cols = kColumns, .row_offsets = {0}};
@@ -223,7 +238,7 @@ TEST(MessagesBuild, SortsTheMessagesOfManyCells) {
   for (VertexId column = 0; column < 60 * kTileColumns; ++column) longest_columns.insert(column);
   for (int row = 0; row < 10; ++row) append_row(a, longest_columns);
   const Shape shape{.tile_columns = kTileColumns, .bin_messages = 100, .chunk_elements = 20000};
-  EXPECT_GT(check<float>(shape, a), 1u << 21);
+  EXPECT_GT(check<float>(shape, a), 1u << 21);  // so that each is sorted by a warp
   check<double>(shape, a);
 }
 

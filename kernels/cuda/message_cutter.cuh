@@ -189,9 +189,7 @@ struct MessageCutter {
         chunk.starts, count,
         [=] __host__ __device__(std::uint64_t row, std::uint64_t e) -> KeyedElement<P> {
           const std::uint64_t at = from[row] + (e - start[row]);
-          const VertexId slot = slot_of[column[at]];
-          const std::uint32_t tile = slot / stride;
-          KeyedElement<P> found{tile << kTileShift | (slot - tile * stride), {}};
+          KeyedElement<P> found{key_of_slot(slot_of[column[at]], stride), {}};
           set_element(found.payload, first_row + static_cast<VertexId>(row), value, at);
           return found;
         },

@@ -26,11 +26,8 @@ struct DealtRows {
   std::uint32_t num_tiles;           ///< at most kMostDealtTiles
   const std::uint32_t* tile_starts;  ///< elements in all tiles before each
 
-  /// Tile in the upper half, and what the slot is in it.
   __host__ __device__ std::uint32_t key(std::uint64_t row, std::uint64_t element) const {
-    const VertexId slot = slot_of_column[cols[from[row] + (element - starts[row])]];
-    const std::uint32_t tile = slot / tile_stride;
-    return tile << kTileShift | (slot - tile * tile_stride);
+    return key_of_slot(slot_of_column[cols[from[row] + (element - starts[row])]], tile_stride);
   }
 };
 

@@ -9,6 +9,10 @@ namespace tessera::cuda {
 
 /// A key: tile, offset of 16 bits in it.
 inline constexpr unsigned kTileShift = 16;
+__host__ __device__ inline std::uint32_t key_of_slot(VertexId slot, std::uint32_t tile_stride) {
+  const std::uint32_t tile = slot / tile_stride;
+  return tile << kTileShift | (slot - tile * tile_stride);
+}
 
 /// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so
 /// it has no padding.

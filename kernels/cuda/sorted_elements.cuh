@@ -1,9 +1,11 @@
 // A pattern's elements in any order, some of them repeated, to compressed sparse rows, in any memory.
 #pragma once
+#include <type_traits>
 #include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_runs.cuh"
+#include "kernels/cuda/edge_sort.cuh"
 
 namespace tessera::cuda {
 
@@ -16,6 +18,11 @@ struct SortedElements {
 template <class Memory>
 SortedElements<Memory> sorted_elements(std::uint64_t num_vertices, std::uint64_t num_edges,
                                        const VertexId* rows, const VertexId* cols) {
+  if constexpr (std::is_same_v<Memory, DeviceMemory>)
+    if (num_edges > 0 && EdgeDigits::fit(num_vertices)) {
+      auto [row_offsets, col_indices] = EdgeSort(num_vertices, num_edges, rows, cols).run();
+      return {std::move(row_offsets), std::move(col_indices)};
+    }
   const unsigned bits = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
   BuildVector<Memory, VertexId> sorted_rows(num_edges), sorted_cols(num_edges);
   Memory::copy_sorted(cols, rows, sorted_cols, sorted_rows, bits);

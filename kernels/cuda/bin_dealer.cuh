@@ -1,0 +1,192 @@
+// Elements of an array dealt to bins by a digit, in any order within a bin: what comes next sorts them. That
+// saves what a stable radix pass does to keep the order: ranks are what additions in shared memory give.
+#pragma once
+#include <cub/block/block_scan.cuh>
+#include <type_traits>
+
+#include "kernels/cuda/build_memory.cuh"
+
+namespace tessera::cuda {
+
+inline constexpr unsigned kBinThreads = 512, kBinItems = 16,
+                          kBinTile = kBinThreads * kBinItems;  // elements of a block at a time
+inline constexpr std::uint32_t kMostBins = 1024;
+
+/// The elements first to end of an array.
+struct Segment {
+  std::uint32_t first, end;
+};
+
+/// Segments, cut into chunks of `size` elements, the last of each maybe of fewer: a block's. Those of segment
+/// s are before[s] to before[s + 1].
+struct SegmentChunks {
+  const Segment* segments;
+  const std::uint32_t* before;
+  std::uint32_t num_segments, size;
+
+  __device__ bool has(std::uint32_t chunk) const { return chunk < before[num_segments]; }
+  __device__ std::uint32_t segment_of(std::uint32_t chunk) const {
+    return static_cast<std::uint32_t>(last_not_above(before, num_segments, chunk));
+  }
+  __device__ Segment elements_of(std::uint32_t chunk, std::uint32_t segment) const {
+    const Segment all = segments[segment];
+    const std::uint32_t first = all.first + (chunk - before[segment]) * size;
+    return {first, static_cast<std::uint32_t>(min(std::uint64_t{first} + size, std::uint64_t{all.end}))};
+  }
+};
+
+/// counts[s * num_bins + b]: adds how many elements of segment s go to bin b.
+template <class Elements>
+__global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins,
+                                                                 Elements elements, std::uint32_t* counts) {
+  constexpr unsigned kLoads = 8;
+  __shared__ std::uint32_t own[kMostBins];
+  if (!chunks.has(blockIdx.x)) return;
+  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kBinThreads) own[b] = 0;
+  __syncthreads();
+  const std::uint32_t segment = chunks.segment_of(blockIdx.x);
+  const Segment given = chunks.elements_of(blockIdx.x, segment);
+  std::uint64_t at = std::uint64_t{given.first} + threadIdx.x;
+  for (; at + (kLoads - 1) * kBinThreads < given.end; at += kLoads * kBinThreads) {
+    std::uint32_t bins[kLoads];
+#pragma unroll
+    for (unsigned i = 0; i < kLoads; ++i) bins[i] = elements.bin(elements.key(at + i * kBinThreads));
+#pragma unroll
+    for (unsigned i = 0; i < kLoads; ++i) atomicAdd(own + bins[i], 1u);
+  }
+  for (; at < given.end; at += kBinThreads) atomicAdd(own + elements.bin(elements.key(at)), 1u);
+  __syncthreads();
+  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kBinThreads)
+    if (own[b] > 0) atomicAdd(counts + std::uint64_t{segment} * num_bins + b, own[b]);
+}
+
+/// In shared memory.
+template <class Rest>
+struct BinTile {
+  static constexpr bool kHasRest = !std::is_void_v<Rest>;
+  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
+  std::uint32_t counts[kMostBins];  ///< of elements in each bin; then in all before it
+  std::uint32_t shifts[kMostBins];  ///< from places in the tile to those in the result
+  typename Scan::TempStorage scan;
+  std::uint32_t keys[kBinTile];
+  std::conditional_t<kHasRest, Rest, char> rests[kHasRest ? kBinTile : 1];
+};
+
+/// Deals elements first to first + size; kFull: a whole tile of them, so that no load is by itself. cursors:
+/// where the next element of each bin goes.
+template <bool kFull, class Elements>
+__device__ __forceinline__ void deal_tile(BinTile<typename Elements::Rest>& tile, std::uint64_t first,
+                                          std::uint32_t size, std::uint32_t num_bins, std::uint32_t* cursors,
+                                          const Elements& elements) {
+  constexpr unsigned kHalf = kBinItems / 2, kBinsEach = kMostBins / kBinThreads;
+  const std::uint32_t thread = threadIdx.x;
+  const auto is_one = [&](unsigned i) { return kFull || i * kBinThreads + thread < size; };
+  const auto position = [&](unsigned i) {
+    return kFull ? first + thread + i * kBinThreads : first + min(i * kBinThreads + thread, size - 1);
+  };
+  std::uint32_t keys[kBinItems], places[kBinItems];
+#pragma unroll
+  for (unsigned i = 0; i < kBinItems; ++i) keys[i] = elements.key(position(i));
+  for (std::uint32_t b = thread; b < num_bins; b += kBinThreads) tile.counts[b] = 0;
+  __syncthreads();
+#pragma unroll
+  for (unsigned i = 0; i < kBinItems; ++i)
+    places[i] = is_one(i) ? atomicAdd(&tile.counts[elements.bin(keys[i])], 1u) : 0;
+  __syncthreads();
+  std::uint32_t own[kBinsEach], before[kBinsEach], to[kBinsEach];
+#pragma unroll
+  for (unsigned i = 0; i < kBinsEach; ++i) {
+    const std::uint32_t b = thread * kBinsEach + i;
+    own[i] = b < num_bins ? tile.counts[b] : 0;
+    to[i] = own[i] > 0 ? atomicAdd(cursors + b, own[i]) : 0;  // waits until it is needed below
+  }
+  typename BinTile<typename Elements::Rest>::Scan(tile.scan).ExclusiveSum(own, before);
+#pragma unroll
+  for (unsigned i = 0; i < kBinsEach; ++i)
+    if (thread * kBinsEach + i < num_bins) tile.counts[thread * kBinsEach + i] = before[i];
+  __syncthreads();
+#pragma unroll
+  for (unsigned i = 0; i < kBinItems; ++i) {
+    places[i] += tile.counts[elements.bin(keys[i])];
+    if (is_one(i)) tile.keys[places[i]] = keys[i];
+  }
+  if constexpr (BinTile<typename Elements::Rest>::kHasRest) {
+    // Half of them at a time: all would not fit registers beside the keys.
+#pragma unroll
+    for (unsigned half = 0; half < kBinItems; half += kHalf) {
+      typename Elements::Rest rests[kHalf];
+#pragma unroll
+      for (unsigned i = 0; i < kHalf; ++i) rests[i] = elements.rest(position(half + i));
+#pragma unroll
+      for (unsigned i = 0; i < kHalf; ++i)
+        if (is_one(half + i)) tile.rests[places[half + i]] = rests[i];
+    }
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kBinsEach; ++i)
+    if (const std::uint32_t b = thread * kBinsEach + i; b < num_bins) tile.shifts[b] = to[i] - tile.counts[b];
+  __syncthreads();
+#pragma unroll 4
+  for (std::uint32_t i = thread; i < size; i += kBinThreads) {
+    const std::uint32_t key = tile.keys[i], place = tile.shifts[elements.bin(key)] + i;
+    if constexpr (BinTile<typename Elements::Rest>::kHasRest)
+      elements.store(place, key, tile.rests[i]);
+    else
+      elements.store(place, key);
+  }
+  __syncthreads();
+}
+
+template <class Elements>
+__global__ void __launch_bounds__(kBinThreads, 2)
+    deal_to_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins, Elements elements,
+                        std::uint32_t* cursors) {
+  extern __shared__ __align__(16) unsigned char bin_memory[];
+  auto& tile = *reinterpret_cast<BinTile<typename Elements::Rest>*>(bin_memory);
+  if (!chunks.has(blockIdx.x)) return;
+  const std::uint32_t segment = chunks.segment_of(blockIdx.x);
+  const Segment given = chunks.elements_of(blockIdx.x, segment);
+  cursors += std::uint64_t{segment} * num_bins;
+  std::uint64_t first = given.first;
+  for (; given.end - first >= kBinTile; first += kBinTile)
+    deal_tile<true>(tile, first, kBinTile, num_bins, cursors, elements);
+  if (first < given.end)
+    deal_tile<false>(tile, first, static_cast<std::uint32_t>(given.end - first), num_bins, cursors, elements);
+}
+
+/// Deals the elements of every segment to num_bins <= kMostBins bins, which follow each other in the
+/// segment's part of the result. Gives where they end, those of segment s from s * num_bins on. num_elements:
+/// of all segments, or more. Elements has key(i) of element i, 32 bits, bin(key), a type Rest, void or of 32
+/// bits with rest(i), and store(place, key[, rest]).
+template <class Elements>
+BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(const BuildVector<DeviceMemory, Segment>& segments,
+                                                      std::uint32_t num_bins, std::uint64_t num_elements,
+                                                      const Elements& elements) {
+  constexpr std::uint64_t kManyElements = std::uint64_t{1} << 26;
+  const std::uint32_t size = num_elements < kManyElements ? kBinTile : 4 * kBinTile;
+  const Segment* segment = segments.data();
+  BuildVector<DeviceMemory, std::uint32_t> before(segments.size() + 1), cursors(segments.size() * num_bins);
+  auto sums = DeviceMemory::zeros<std::uint32_t>(cursors.size() + 1);
+  std::uint32_t *chunks_before = before.data(), *cursor = cursors.data(), *sum = sums.data();
+  DeviceMemory::each(before.size(), [=] __device__(std::uint64_t s) {
+    chunks_before[s] =
+        s == 0 ? 0 : (segment[s - 1].end - segment[s - 1].first + std::uint64_t{size} - 1) / size;
+  });
+  sum_up(before);
+  const SegmentChunks chunks{segment, chunks_before, static_cast<std::uint32_t>(segments.size()), size};
+  const auto num_blocks = static_cast<unsigned>(num_elements / size + segments.size());  // at most
+  count_bins_kernel<<<num_blocks, kBinThreads>>>(chunks, num_bins, elements, sum + 1);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  sum_up(sums);
+  DeviceMemory::each(cursors.size(), [=] __device__(std::uint64_t bin) {
+    const std::uint64_t s = bin / num_bins;
+    cursor[bin] = segment[s].first + (sum[bin] - sum[s * num_bins]);
+  });
+  constexpr std::size_t kBytes = sizeof(BinTile<typename Elements::Rest>);
+  allow_shared_bytes<deal_to_bins_kernel<Elements>>(kBytes);
+  deal_to_bins_kernel<<<num_blocks, kBinThreads, kBytes>>>(chunks, num_bins, elements, cursor);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  return cursors;
+}
+
+}  // namespace tessera::cuda

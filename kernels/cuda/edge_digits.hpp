@@ -1,0 +1,43 @@
+// What digits edges are sorted by: those of their rows deal them to buckets, in two steps; what is left of a
+// row in its bucket and the column make a key of 32 bits.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "kernels/base/host_device.hpp"
+
+namespace tessera::cuda {
+
+struct EdgeDigits {
+  unsigned id_bits = 0;                      ///< of a vertex
+  unsigned first_bits = 0, second_bits = 0;  ///< of a row: the upper ones, and those behind them
+  unsigned low_bits = 0;                     ///< of a row: those that its bucket leaves
+
+  static constexpr unsigned kMostFirstBits = 10, kBestSecondBits = 9, kMostLowBits = 11;
+  static constexpr std::uint64_t kBestBucket = 4096;  ///< edges
+
+  TESSERA_HD unsigned key_bits() const { return low_bits + id_bits; }
+  std::uint32_t num_first_bins() const { return 1u << first_bits; }
+  std::uint32_t num_second_bins() const { return 1u << second_bits; }
+  std::uint32_t num_buckets() const { return 1u << (first_bits + second_bits); }
+
+  /// Whether there are digits for so many vertices.
+  static bool fit(std::uint64_t num_vertices) { return num_vertices <= std::uint64_t{1} << 26; }
+
+  /// For at most 2^26 vertices and at least one edge. Where edges are many, fewer bins in the first step are
+  /// better: these are far from each other in memory, those of the second are near.
+  static EdgeDigits of(std::uint64_t num_vertices, std::uint64_t num_edges) {
+    EdgeDigits digits;
+    digits.id_bits = num_vertices < 2 ? 0 : static_cast<unsigned>(std::bit_width(num_vertices - 1));
+    const auto bucket_bits = static_cast<unsigned>(std::bit_width((num_edges - 1) / kBestBucket));
+    digits.low_bits =
+        std::min({digits.id_bits - std::min(digits.id_bits, bucket_bits), 32 - digits.id_bits, kMostLowBits});
+    const unsigned upper = digits.id_bits - digits.low_bits;
+    digits.second_bits = std::max(std::min(upper, kBestSecondBits), upper - std::min(upper, kMostFirstBits));
+    digits.first_bits = upper - digits.second_bits;
+    return digits;
+  }
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,122 @@
+// Edges in any order, some of them repeated, to compressed sparse rows, on a device: dealt by rows to
+// buckets, which are sorted in shared memory. A radix sort of both ids reads and writes each edge once for
+// every eight bits of them.
+#pragma once
+#include <thrust/iterator/transform_iterator.h>
+
+#include "kernels/cuda/bin_dealer.cuh"
+#include "kernels/cuda/build_runs.cuh"
+#include "kernels/cuda/edge_digits.hpp"
+#include "kernels/cuda/large_ranges.cuh"
+#include "kernels/cuda/range_sort.cuh"
+
+namespace tessera::cuda {
+
+/// Edges by the upper bits of their rows, to the next digit of each and a key of what is left.
+struct RowsToBins {
+  using Rest = VertexId;
+  const VertexId *rows, *cols;
+  EdgeDigits digits;
+  std::uint16_t* seconds;
+  std::uint32_t* keys;
+
+  __device__ VertexId key(std::uint64_t i) const { return __ldcs(rows + i); }
+  __device__ VertexId rest(std::uint64_t i) const { return __ldcs(cols + i); }
+  __device__ std::uint32_t bin(VertexId row) const { return row >> (digits.second_bits + digits.low_bits); }
+  __device__ void store(std::uint32_t place, VertexId row, VertexId col) const {
+    seconds[place] = static_cast<std::uint16_t>(row >> digits.low_bits & ((1u << digits.second_bits) - 1));
+    keys[place] = (row & ((1u << digits.low_bits) - 1)) << digits.id_bits | col;
+  }
+};
+
+/// Keys by the digit beside them.
+struct SecondsToBins {
+  using Rest = std::uint32_t;
+  const std::uint16_t* seconds;
+  const std::uint32_t* keys;
+  std::uint32_t* dealt;
+
+  __device__ std::uint32_t key(std::uint64_t i) const { return seconds[i]; }
+  __device__ std::uint32_t rest(std::uint64_t i) const { return keys[i]; }
+  __device__ std::uint32_t bin(std::uint32_t second) const { return second; }
+  __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
+};
+
+/// At least one edge, of vertices that EdgeDigits fit.
+class EdgeSort {
+ public:
+  template <class T>
+  using Vector = BuildVector<DeviceMemory, T>;
+
+  EdgeSort(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows, const VertexId* cols)
+      : digits_(EdgeDigits::of(num_vertices, num_edges)),
+        num_vertices_(num_vertices),
+        num_edges_(num_edges),
+        rows_(rows),
+        cols_(cols),
+        keys_(num_edges) {}
+
+  /// Where rows begin, num_vertices + 1, and their columns, ascending, each once.
+  std::pair<Vector<EdgeOffset>, Vector<VertexId>> run() {
+    auto row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
+    auto repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
+    {
+      Vector<std::uint32_t> spare(num_edges_);
+      const Vector<std::uint32_t> ends = deal_by_rows(spare);
+      const KeySort all{digits_,      keys_.data(),    spare.data(),
+                        keys_.data(), repeated.data(), row_lengths.data()};
+      sort_buckets(all, ends.data());
+      LargeRangeSort(all, keys_.data(), spare.data(), num_edges_).run(ends.data());
+    }
+    return {offsets_of(row_lengths), columns_of(repeated)};
+  }
+
+  // Parents of device lambdas must be public.
+  /// Keys by bucket. Gives where buckets end.
+  Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
+    Vector<std::uint16_t> seconds(num_edges_);
+    Vector<Segment> whole(1), segments(digits_.num_first_bins());
+    Segment *only = whole.data(), *segment = segments.data();
+    const auto count = static_cast<std::uint32_t>(num_edges_);
+    DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
+    const auto ends = deal_to_bins(whole, digits_.num_first_bins(), num_edges_,
+                                   RowsToBins{rows_, cols_, digits_, seconds.data(), halfway.data()});
+    const std::uint32_t* end = ends.data();
+    DeviceMemory::each(segments.size(), [=] __device__(std::uint64_t s) {
+      segment[s] = {s == 0 ? 0 : end[s - 1], end[s]};
+    });
+    return deal_to_bins(segments, digits_.num_second_bins(), num_edges_,
+                        SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
+  }
+
+  Vector<EdgeOffset> offsets_of(const Vector<std::uint32_t>& row_lengths) const {
+    Vector<EdgeOffset> offsets(num_vertices_ + 1);
+    DeviceMemory::clear(offsets.data(), sizeof(EdgeOffset));
+    const auto lengths = thrust::make_transform_iterator(
+        row_lengths.data(), [] __host__ __device__(std::uint32_t length) { return EdgeOffset{length}; });
+    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_vertices_, offsets.data() + 1);
+    return offsets;
+  }
+
+  Vector<VertexId> columns_of(const Vector<std::uint32_t>& repeated) {
+    const std::uint32_t* bits = repeated.data();
+    const auto edges = find_runs<DeviceMemory>(
+        num_edges_, [=] __device__(std::uint64_t e) { return (bits[e / 32] >> e % 32 & 1) == 0; });
+    if (edges.size() == num_edges_) return std::move(keys_);
+    Vector<VertexId> columns(edges.size());
+    const VertexId* from = keys_.data();
+    VertexId* to = columns.data();
+    edges.each([=] __device__(std::uint64_t e, std::uint32_t edge, bool begins) {
+      if (begins) to[edge] = from[e];
+    });
+    return columns;
+  }
+
+ private:
+  EdgeDigits digits_;
+  std::uint64_t num_vertices_, num_edges_;
+  const VertexId *rows_, *cols_;
+  Vector<std::uint32_t> keys_;  // columns at the end
+};
+
+}  // namespace tessera::cuda

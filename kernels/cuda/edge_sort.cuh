@@ -4,8 +4,9 @@
 #pragma once
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cub/device/device_select.cuh>
+
 #include "kernels/cuda/bin_dealer.cuh"
-#include "kernels/cuda/build_runs.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 #include "kernels/cuda/large_ranges.cuh"
 #include "kernels/cuda/range_sort.cuh"
@@ -40,6 +41,12 @@ struct SecondsToBins {
   __device__ std::uint32_t rest(std::uint64_t i) const { return keys[i]; }
   __device__ std::uint32_t bin(std::uint32_t second) const { return second; }
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
+};
+
+/// Whether a sorted edge is not the one before it again.
+struct IsFirstOfEqual {
+  const std::uint32_t* repeated;  ///< bits
+  __host__ __device__ bool operator()(std::uint64_t e) const { return (repeated[e / 32] >> e % 32 & 1) == 0; }
 };
 
 /// At least one edge, of vertices that EdgeDigits fit.
@@ -99,16 +106,17 @@ class EdgeSort {
   }
 
   Vector<VertexId> columns_of(const Vector<std::uint32_t>& repeated) {
-    const std::uint32_t* bits = repeated.data();
-    const auto edges = find_runs<DeviceMemory>(
-        num_edges_, [=] __device__(std::uint64_t e) { return (bits[e / 32] >> e % 32 & 1) == 0; });
-    if (edges.size() == num_edges_) return std::move(keys_);
-    Vector<VertexId> columns(edges.size());
-    const VertexId* from = keys_.data();
-    VertexId* to = columns.data();
-    edges.each([=] __device__(std::uint64_t e, std::uint32_t edge, bool begins) {
-      if (begins) to[edge] = from[e];
+    Vector<std::uint64_t> count(1);
+    const auto kept = thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
+                                                      IsFirstOfEqual{repeated.data()});
+    DeviceMemory::with_scratch([&](void* scratch, std::size_t& num_bytes) {
+      return cub::DeviceSelect::Flagged(scratch, num_bytes, keys_.data(), kept, count.data(),
+                                        static_cast<std::int64_t>(num_edges_));
     });
+    keys_.truncate(DeviceMemory::read(count.data()));
+    if (keys_.size() > num_edges_ / 8 * 7) return std::move(keys_);
+    Vector<VertexId> columns(keys_.size());  // so much less memory
+    DeviceMemory::copy(keys_.data(), columns.data(), columns.size() * sizeof(VertexId));
     return columns;
   }
 

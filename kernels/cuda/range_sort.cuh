@@ -43,15 +43,17 @@ struct RangeMemory {
   std::uint32_t
       bins[kMostBins / 2 + 1];           ///< 16 bits each: keys; then keys in all before, one more at the end
   std::uint32_t keys[kRangeKeys];        ///< less the range's lowest
-  std::uint32_t groups[kMostRangeRows];  ///< keys; then the first bin, and how far keys are shifted, 8 bits
+  std::uint32_t groups[kMostRangeRows];  ///< keys; then what bin_of() takes
   std::uint32_t repeated[kRangeKeys / 32 + 1];
   std::uint32_t repeated_of_row[kMostRangeRows];
   Scan::TempStorage scan;
   std::uint32_t num_bins;
 
+  /// A group has what its keys' shifted bits are from their bins, modulo 2^27, and by how much they are
+  /// shifted, in five bits.
   __device__ std::uint32_t bin_of(std::uint32_t key, std::uint32_t group_shift) const {
     const std::uint32_t group = groups[key >> group_shift];
-    return (group >> 8) + ((key & ((1u << group_shift) - 1)) >> (group & 255u));
+    return ((group >> 5) + (key >> (group & 31u))) & 65535u;
   }
   __device__ std::uint32_t first_of(std::uint32_t bin) const {
     return reinterpret_cast<const std::uint16_t*>(bins)[bin];
@@ -167,7 +169,8 @@ class RangeSort {
 #pragma unroll
     for (std::uint32_t i = 0; i < kMostEach; ++i) {
       const std::uint32_t group = threadIdx.x * kMostEach + i;
-      if (group < num_groups) own_.groups[group] = bins[i] << 8 | (group_shift_ - bits[i]);
+      if (group < num_groups)
+        own_.groups[group] = (bins[i] - (group << bits[i])) << 5 | (group_shift_ - bits[i]);
     }
     if (threadIdx.x == 0) own_.num_bins = num_bins;
     each_until(num_bins / 2 + 1, [&](std::uint32_t i) { own_.bins[i] = 0; });

@@ -35,6 +35,27 @@ struct SegmentChunks {
   }
 };
 
+/// before[s]: chunks of all segments before s, and behind the last of all. One block: segments are few.
+inline __global__ void __launch_bounds__(kBinThreads)
+    list_chunks_kernel(const Segment* segments, std::uint32_t num_segments, std::uint32_t size,
+                       std::uint32_t* before) {
+  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
+  __shared__ typename Scan::TempStorage scratch;
+  std::uint32_t sum = 0;
+  for (std::uint32_t first = 0; first < num_segments; first += kBinThreads) {
+    const std::uint32_t s = first + threadIdx.x;
+    std::uint32_t chunks = 0, all = 0;
+    if (s < num_segments)
+      chunks =
+          static_cast<std::uint32_t>((segments[s].end - segments[s].first + std::uint64_t{size} - 1) / size);
+    Scan(scratch).ExclusiveSum(chunks, chunks, all);
+    if (s < num_segments) before[s] = sum + chunks;
+    sum += all;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) before[num_segments] = sum;
+}
+
 /// counts[s * num_bins + b]: adds how many elements of segment s go to bin b.
 template <class Elements>
 __global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins,
@@ -72,70 +93,99 @@ struct BinTile {
   std::conditional_t<kHasRest, Rest, char> rests[kHasRest ? kBinTile : 1];
 };
 
-/// Deals elements first to first + size; kFull: a whole tile of them, so that no load is by itself. cursors:
-/// where the next element of each bin goes.
+/// Deals a tile of elements, `first` and those behind it. kFull: kBinTile of them, so that no load is by
+/// itself. cursors: where the next element of each bin goes.
 template <bool kFull, class Elements>
-__device__ __forceinline__ void deal_tile(BinTile<typename Elements::Rest>& tile, std::uint64_t first,
-                                          std::uint32_t size, std::uint32_t num_bins, std::uint32_t* cursors,
-                                          const Elements& elements) {
-  constexpr unsigned kHalf = kBinItems / 2, kBinsEach = kMostBins / kBinThreads;
-  const std::uint32_t thread = threadIdx.x;
-  const auto is_one = [&](unsigned i) { return kFull || i * kBinThreads + thread < size; };
-  const auto position = [&](unsigned i) {
-    return kFull ? first + thread + i * kBinThreads : first + min(i * kBinThreads + thread, size - 1);
-  };
-  std::uint32_t keys[kBinItems], places[kBinItems];
+class TileDealer {
+ public:
+  using Tile = BinTile<typename Elements::Rest>;
+
+  __device__ TileDealer(Tile& tile, const Elements& elements, std::uint32_t num_bins, std::uint64_t first,
+                        std::uint32_t size)
+      : tile_(tile), elements_(elements), num_bins_(num_bins), first_(first), size_(size) {}
+
+  __device__ __forceinline__ void run(std::uint32_t* cursors) {
+    std::uint32_t keys[kBinItems], places[kBinItems], to[kBinsEach];
 #pragma unroll
-  for (unsigned i = 0; i < kBinItems; ++i) keys[i] = elements.key(position(i));
-  for (std::uint32_t b = thread; b < num_bins; b += kBinThreads) tile.counts[b] = 0;
-  __syncthreads();
+    for (unsigned i = 0; i < kBinItems; ++i) keys[i] = elements_.key(position(i));
+    for (std::uint32_t b = threadIdx.x; b < num_bins_; b += kBinThreads) tile_.counts[b] = 0;
+    __syncthreads();
 #pragma unroll
-  for (unsigned i = 0; i < kBinItems; ++i)
-    places[i] = is_one(i) ? atomicAdd(&tile.counts[elements.bin(keys[i])], 1u) : 0;
-  __syncthreads();
-  std::uint32_t own[kBinsEach], before[kBinsEach], to[kBinsEach];
+    for (unsigned i = 0; i < kBinItems; ++i)
+      places[i] = is_one(i) ? atomicAdd(&tile_.counts[elements_.bin(keys[i])], 1u) : 0;
+    __syncthreads();
+    reserve(cursors, to);
+    __syncthreads();
 #pragma unroll
-  for (unsigned i = 0; i < kBinsEach; ++i) {
-    const std::uint32_t b = thread * kBinsEach + i;
-    own[i] = b < num_bins ? tile.counts[b] : 0;
-    to[i] = own[i] > 0 ? atomicAdd(cursors + b, own[i]) : 0;  // waits until it is needed below
+    for (unsigned i = 0; i < kBinItems; ++i) {
+      places[i] += tile_.counts[elements_.bin(keys[i])];
+      if (is_one(i)) tile_.keys[places[i]] = keys[i];
+    }
+    if constexpr (Tile::kHasRest) put_rests(places);
+      // Only here is it waited for what reserve() asked for.
+#pragma unroll
+    for (unsigned i = 0; i < kBinsEach; ++i)
+      if (bin(i) < num_bins_) tile_.shifts[bin(i)] = to[i] - tile_.counts[bin(i)];
+    __syncthreads();
+    store();
+    __syncthreads();
   }
-  typename BinTile<typename Elements::Rest>::Scan(tile.scan).ExclusiveSum(own, before);
-#pragma unroll
-  for (unsigned i = 0; i < kBinsEach; ++i)
-    if (thread * kBinsEach + i < num_bins) tile.counts[thread * kBinsEach + i] = before[i];
-  __syncthreads();
-#pragma unroll
-  for (unsigned i = 0; i < kBinItems; ++i) {
-    places[i] += tile.counts[elements.bin(keys[i])];
-    if (is_one(i)) tile.keys[places[i]] = keys[i];
+
+ private:
+  static constexpr unsigned kBinsEach = kMostBins / kBinThreads;
+
+  __device__ static std::uint32_t bin(unsigned i) { return threadIdx.x * kBinsEach + i; }
+  __device__ bool is_one(unsigned i) const { return kFull || i * kBinThreads + threadIdx.x < size_; }
+  __device__ std::uint64_t position(unsigned i) const {
+    return kFull ? first_ + threadIdx.x + i * kBinThreads
+                 : first_ + min(i * kBinThreads + threadIdx.x, size_ - 1);
   }
-  if constexpr (BinTile<typename Elements::Rest>::kHasRest) {
-    // Half of them at a time: all would not fit registers beside the keys.
+
+  /// to: where a thread's bins have room for their elements. counts: of elements in all bins before.
+  __device__ __forceinline__ void reserve(std::uint32_t* cursors, std::uint32_t (&to)[kBinsEach]) const {
+    std::uint32_t before[kBinsEach];
+#pragma unroll
+    for (unsigned i = 0; i < kBinsEach; ++i) {
+      before[i] = bin(i) < num_bins_ ? tile_.counts[bin(i)] : 0;
+      to[i] = before[i] > 0 ? atomicAdd(cursors + bin(i), before[i]) : 0;
+    }
+    typename Tile::Scan(tile_.scan).ExclusiveSum(before, before);
+#pragma unroll
+    for (unsigned i = 0; i < kBinsEach; ++i)
+      if (bin(i) < num_bins_) tile_.counts[bin(i)] = before[i];
+  }
+
+  /// Half of them at a time: all would not fit registers beside the keys.
+  __device__ __forceinline__ void put_rests(const std::uint32_t (&places)[kBinItems]) const {
+    constexpr unsigned kHalf = kBinItems / 2;
 #pragma unroll
     for (unsigned half = 0; half < kBinItems; half += kHalf) {
       typename Elements::Rest rests[kHalf];
 #pragma unroll
-      for (unsigned i = 0; i < kHalf; ++i) rests[i] = elements.rest(position(half + i));
+      for (unsigned i = 0; i < kHalf; ++i) rests[i] = elements_.rest(position(half + i));
 #pragma unroll
       for (unsigned i = 0; i < kHalf; ++i)
-        if (is_one(half + i)) tile.rests[places[half + i]] = rests[i];
+        if (is_one(half + i)) tile_.rests[places[half + i]] = rests[i];
     }
   }
-#pragma unroll
-  for (unsigned i = 0; i < kBinsEach; ++i)
-    if (const std::uint32_t b = thread * kBinsEach + i; b < num_bins) tile.shifts[b] = to[i] - tile.counts[b];
-  __syncthreads();
+
+  __device__ __forceinline__ void store() const {
 #pragma unroll 4
-  for (std::uint32_t i = thread; i < size; i += kBinThreads) {
-    const std::uint32_t key = tile.keys[i], place = tile.shifts[elements.bin(key)] + i;
-    if constexpr (BinTile<typename Elements::Rest>::kHasRest)
-      elements.store(place, key, tile.rests[i]);
-    else
-      elements.store(place, key);
+    for (std::uint32_t i = threadIdx.x; i < size_; i += kBinThreads) {
+      const std::uint32_t key = tile_.keys[i], place = tile_.shifts[elements_.bin(key)] + i;
+      if constexpr (Tile::kHasRest)
+        elements_.store(place, key, tile_.rests[i]);
+      else
+        elements_.store(place, key);
+    }
   }
-  __syncthreads();
-}
+
+  Tile& tile_;
+  const Elements& elements_;
+  const std::uint32_t num_bins_;
+  const std::uint64_t first_;
+  const std::uint32_t size_;
+};
 
 template <class Elements>
 __global__ void __launch_bounds__(kBinThreads, 2)
@@ -149,9 +199,11 @@ __global__ void __launch_bounds__(kBinThreads, 2)
   cursors += std::uint64_t{segment} * num_bins;
   std::uint64_t first = given.first;
   for (; given.end - first >= kBinTile; first += kBinTile)
-    deal_tile<true>(tile, first, kBinTile, num_bins, cursors, elements);
+    TileDealer<true, Elements>(tile, elements, num_bins, first, kBinTile).run(cursors);
   if (first < given.end)
-    deal_tile<false>(tile, first, static_cast<std::uint32_t>(given.end - first), num_bins, cursors, elements);
+    TileDealer<false, Elements>(tile, elements, num_bins, first,
+                                static_cast<std::uint32_t>(given.end - first))
+        .run(cursors);
 }
 
 /// Deals the elements of every segment to num_bins <= kMostBins bins, which follow each other in the
@@ -168,11 +220,9 @@ BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(const BuildVector<DeviceMe
   BuildVector<DeviceMemory, std::uint32_t> before(segments.size() + 1), cursors(segments.size() * num_bins);
   auto sums = DeviceMemory::zeros<std::uint32_t>(cursors.size() + 1);
   std::uint32_t *chunks_before = before.data(), *cursor = cursors.data(), *sum = sums.data();
-  DeviceMemory::each(before.size(), [=] __device__(std::uint64_t s) {
-    chunks_before[s] =
-        s == 0 ? 0 : (segment[s - 1].end - segment[s - 1].first + std::uint64_t{size} - 1) / size;
-  });
-  sum_up(before);
+  list_chunks_kernel<<<1, kBinThreads>>>(segment, static_cast<std::uint32_t>(segments.size()), size,
+                                         chunks_before);
+  TESSERA_CUDA_CALL(cudaGetLastError());
   const SegmentChunks chunks{segment, chunks_before, static_cast<std::uint32_t>(segments.size()), size};
   const auto num_blocks = static_cast<unsigned>(num_elements / size + segments.size());  // at most
   count_bins_kernel<<<num_blocks, kBinThreads>>>(chunks, num_bins, elements, sum + 1);

@@ -14,7 +14,7 @@ struct LargeRange {
   std::uint32_t first, count, low, bucket;
 };
 
-inline constexpr unsigned kLargeDigitBits = 8;
+inline constexpr unsigned kLargeDigitBits = 8, kLargeBins = 1u << kLargeDigitBits;
 
 /// Keys by their bits from `shift` on.
 struct KeysToBins {
@@ -35,63 +35,56 @@ struct RangeLists {
   std::uint32_t *num_ranges, *num_large;
 };
 
-/// What a warp makes of a large range that was dealt to bins: ranges of as many bins as are few enough
-/// together, and those bins that are large themselves. All lanes do the same, the first of them lists it.
-struct RangeCut {
-  LargeRange given;
-  unsigned shift;
-  bool in_spare;
-  RangeLists lists;
-  std::uint32_t begin, end, first_bin = 0;  ///< of the range that is open
+/// A large range that was dealt to bins, cut into ranges of neighbouring bins in such a way that each can be
+/// told by itself: a bin begins a range where it begins in another window of half the keys of a range than
+/// the bin before, or where one of both has more keys than a window.
+struct CutBins {
+  std::uint32_t first;  ///< of the large range
+  const std::uint32_t* ends;
 
-  __device__ void list(const KeyRange& range) const {
-    if (threadIdx.x % 32 == 0) lists.ranges[atomicAdd(lists.num_ranges, 1u)] = range;
-  }
-  __device__ void close(std::uint32_t end_bin) {
-    const std::uint32_t num_bins = end_bin - first_bin;
-    if (end > begin)
-      list({begin, end - begin, given.low + (first_bin << shift),
-            shift + (num_bins > 1 ? 32 - __clz(num_bins - 1) : 0), given.bucket, in_spare, false});
-    begin = end;
-    first_bin = end_bin;
-  }
-  __device__ void list_large(std::uint32_t bin, std::uint32_t bin_end) const {
-    const std::uint32_t low = given.low + (bin << shift);
-    if (shift > 0) {
-      if (threadIdx.x % 32 == 0)
-        lists.large[atomicAdd(lists.num_large, 1u)] = {begin, bin_end - begin, low, given.bucket};
-      return;
-    }
-    // All of one key.
-    for (std::uint32_t at = begin; at < bin_end; at += min(kRangeKeys, bin_end - at))
-      list({at, min(kRangeKeys, bin_end - at), low, 0, given.bucket, in_spare, at > begin});
-  }
-  __device__ void add(std::uint32_t bin, std::uint32_t bin_end) {
-    if (bin_end - begin > kRangeKeys) close(bin);
-    if (bin_end - begin > kRangeKeys) {
-      list_large(bin, bin_end);
-      begin = bin_end;
-      first_bin = bin + 1;
-    }
-    end = bin_end;
+  static constexpr std::uint32_t kWindow = kRangeKeys / 2;
+
+  __device__ std::uint32_t begin(std::uint32_t bin) const { return bin == 0 ? first : ends[bin - 1]; }
+  __device__ std::uint32_t size(std::uint32_t bin) const { return ends[bin] - begin(bin); }
+  __device__ bool begins_range(std::uint32_t bin) const {
+    return bin == 0 || (begin(bin) - first) / kWindow != (begin(bin - 1) - first) / kWindow ||
+           size(bin) > kWindow || size(bin - 1) > kWindow;
   }
 };
 
-inline constexpr unsigned kCutWarps = 4;
-
-/// ends: of the bins of range r, from r << bits on.
-inline __global__ void __launch_bounds__(32 * kCutWarps)
-    cut_large_kernel(std::uint32_t count, const LargeRange* given, unsigned shift, unsigned bits,
-                     bool in_spare, const std::uint32_t* ends, RangeLists lists) {
-  const std::uint32_t range = blockIdx.x * kCutWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (range >= count) return;
-  RangeCut cut{given[range], shift, in_spare, lists, given[range].first, given[range].first};
-  for (std::uint32_t first = 0; first < 1u << bits; first += 32) {
-    const std::uint32_t own = first + lane < 1u << bits ? ends[(range << bits) + first + lane] : 0;
-    for (std::uint32_t bin = first; bin < min(first + 32, 1u << bits); ++bin)
-      cut.add(bin, __shfl_sync(~0u, own, bin - first));
+/// A block a large range, a thread a bin. ends: of the bins of range r, from r << bits on.
+inline __global__ void __launch_bounds__(kLargeBins)
+    cut_large_kernel(const LargeRange* given, unsigned shift, unsigned bits, bool in_spare,
+                     const std::uint32_t* ends, RangeLists lists) {
+  __shared__ unsigned begins[kLargeBins / 32];  // a bit a bin
+  const LargeRange large = given[blockIdx.x];
+  const CutBins bins{large.first, ends + (std::uint64_t{blockIdx.x} << bits)};
+  const std::uint32_t bin = threadIdx.x, num_bins = 1u << bits;
+  const bool is_first = bin < num_bins && bins.begins_range(bin);
+  const unsigned of_warp = __ballot_sync(~0u, is_first);
+  if (threadIdx.x % 32 == 0) begins[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  if (!is_first) return;
+  std::uint32_t word = bin / 32, behind = bin % 32 == 31 ? 0 : begins[word] & ~0u << (bin % 32 + 1);
+  while (behind == 0 && ++word < kLargeBins / 32) behind = begins[word];
+  const std::uint32_t next = behind == 0 ? num_bins : word * 32 + __ffs(static_cast<int>(behind)) - 1,
+                      begin = bins.begin(bin), count = bins.begin(next) - begin,
+                      low = large.low + (bin << shift);
+  if (count > kRangeKeys && shift > 0) {
+    lists.large[atomicAdd(lists.num_large, 1u)] = {begin, count, low, large.bucket};
+    return;
   }
-  cut.close(1u << bits);
+  const unsigned span_bits = shift + (next - bin > 1 ? 32 - __clz(static_cast<int>(next - bin - 1)) : 0);
+  // Keys that are too many, though no digit is left, are all the same.
+  for (std::uint64_t at = 0; at < count; at += kRangeKeys)
+    lists.ranges[atomicAdd(lists.num_ranges, 1u)] = {
+        static_cast<std::uint32_t>(begin + at),
+        static_cast<std::uint32_t>(min(std::uint64_t{kRangeKeys}, count - at)),
+        low,
+        span_bits,
+        large.bucket,
+        in_spare,
+        at > 0};
 }
 
 /// Sorts the buckets that sort_buckets() leaves out.
@@ -116,17 +109,17 @@ class LargeRangeSort {
         list[atomicAdd(num_large, 1u)] = {first, count, 0, static_cast<std::uint32_t>(b)};
     });
     std::uint32_t count = DeviceMemory::read(num_large);
-    // Of two ranges that follow each other one is more than half full, or a large one is between them.
-    Vector<KeyRange> ranges(count == 0 ? 0 : 6 * most_);
+    // One in each window, and two more for each bin that is larger than one; or as many as keys that are the
+    // same need.
+    Vector<KeyRange> ranges(count == 0 ? 0 : 8 * most_);
     bool in_spare = false;
     for (unsigned shift = all_.digits.key_bits(); count > 0; in_spare = !in_spare) {
       const unsigned bits = std::min(kLargeDigitBits, shift);
       shift -= bits;
       const Vector<std::uint32_t> bin_ends = deal(large, count, shift, bits, in_spare);
       DeviceMemory::clear(counts.data(), counts.size() * sizeof(std::uint32_t));
-      cut_large_kernel<<<ceil_div(count, kCutWarps), 32 * kCutWarps>>>(
-          count, large.data(), shift, bits, !in_spare, bin_ends.data(),
-          {ranges.data(), next.data(), counts.data(), num_large});
+      cut_large_kernel<<<count, kLargeBins>>>(large.data(), shift, bits, !in_spare, bin_ends.data(),
+                                              {ranges.data(), next.data(), counts.data(), num_large});
       TESSERA_CUDA_CALL(cudaGetLastError());
       const auto listed = DeviceMemory::to_host(counts.data(), 2);
       sort_ranges(all_, ranges.data(), listed[0]);

@@ -4,12 +4,11 @@
 #pragma once
 #include <thrust/iterator/transform_iterator.h>
 
-#include <cub/device/device_select.cuh>
-
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 #include "kernels/cuda/large_ranges.cuh"
 #include "kernels/cuda/range_sort.cuh"
+#include "kernels/cuda/unmarked_elements.cuh"
 
 namespace tessera::cuda {
 
@@ -43,12 +42,6 @@ struct SecondsToBins {
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
 };
 
-/// Whether a sorted edge is not the one before it again.
-struct IsFirstOfEqual {
-  const std::uint32_t* repeated;  ///< bits
-  __host__ __device__ bool operator()(std::uint64_t e) const { return (repeated[e / 32] >> e % 32 & 1) == 0; }
-};
-
 /// At least one edge, of vertices that EdgeDigits fit.
 class EdgeSort {
  public:
@@ -75,7 +68,7 @@ class EdgeSort {
       sort_buckets(all, ends.data());
       LargeRangeSort(all, keys_.data(), spare.data(), num_edges_).run(ends.data());
     }
-    return {offsets_of(row_lengths), columns_of(repeated)};
+    return {offsets_of(row_lengths), unmarked_elements(keys_, repeated.data())};
   }
 
   // Parents of device lambdas must be public.
@@ -103,21 +96,6 @@ class EdgeSort {
         row_lengths.data(), [] __host__ __device__(std::uint32_t length) { return EdgeOffset{length}; });
     thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_vertices_, offsets.data() + 1);
     return offsets;
-  }
-
-  Vector<VertexId> columns_of(const Vector<std::uint32_t>& repeated) {
-    Vector<std::uint64_t> count(1);
-    const auto kept = thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
-                                                      IsFirstOfEqual{repeated.data()});
-    DeviceMemory::with_scratch([&](void* scratch, std::size_t& num_bytes) {
-      return cub::DeviceSelect::Flagged(scratch, num_bytes, keys_.data(), kept, count.data(),
-                                        static_cast<std::int64_t>(num_edges_));
-    });
-    keys_.truncate(DeviceMemory::read(count.data()));
-    if (keys_.size() > num_edges_ / 8 * 7) return std::move(keys_);
-    Vector<VertexId> columns(keys_.size());  // so much less memory
-    DeviceMemory::copy(keys_.data(), columns.data(), columns.size() * sizeof(VertexId));
-    return columns;
   }
 
  private:

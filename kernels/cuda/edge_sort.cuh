@@ -4,6 +4,8 @@
 #pragma once
 #include <thrust/iterator/transform_iterator.h>
 
+#include <utility>
+
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 #include "kernels/cuda/large_ranges.cuh"
@@ -42,7 +44,9 @@ struct SecondsToBins {
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
 };
 
-/// At least one edge, of vertices that EdgeDigits fit.
+static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins);
+
+/// One to 2^32 - 2 edges, of vertices that EdgeDigits fit.
 class EdgeSort {
  public:
   template <class T>

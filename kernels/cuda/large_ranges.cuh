@@ -15,6 +15,8 @@ struct LargeRange {
 };
 
 inline constexpr unsigned kLargeDigitBits = 8, kLargeBins = 1u << kLargeDigitBits;
+static_assert(kLargeBins <= kMostBins);
+static_assert(kLargeDigitBits <= kRangeGroupBits, "groups of a range would span rows");
 
 /// Keys by their bits from `shift` on.
 struct KeysToBins {

@@ -40,6 +40,7 @@ struct KeySort {
 struct RangeMemory {
   using Scan = cub::BlockScan<std::uint32_t, kRangeThreads>;
   static constexpr std::uint32_t kMostBins = 2 * kRangeKeys;
+  static_assert(kMostBins <= 65536, "a bin is told in 16 bits");
   std::uint32_t
       bins[kMostBins / 2 + 1];           ///< 16 bits each: keys; then keys in all before, one more at the end
   std::uint32_t keys[kRangeKeys];        ///< less the range's lowest
@@ -49,8 +50,8 @@ struct RangeMemory {
   Scan::TempStorage scan;
   std::uint32_t num_bins;
 
-  /// A group has what its keys' shifted bits are from their bins, modulo 2^27, and by how much they are
-  /// shifted, in five bits.
+  /// Of a group there are, from bit 5 on, its first bin less its lowest key, shifted, modulo 2^27; below, by
+  /// how much keys are shifted.
   __device__ std::uint32_t bin_of(std::uint32_t key, std::uint32_t group_shift) const {
     const std::uint32_t group = groups[key >> group_shift];
     return ((group >> 5) + (key >> (group & 31u))) & 65535u;
@@ -86,6 +87,8 @@ class RangeSort {
   __device__ RangeSort(RangeMemory& own, const KeySort& all, const KeyRange& range)
       : own_(own), all_(all), range_(range) {
     const unsigned id_bits = all.digits.id_bits;
+    // No group is of two rows: it is no wider than one (group_shift_ <= id_bits), and `low` is a multiple of
+    // 2^group_shift_, as ranges are dealt by no more bits at a time than groups have (kLargeDigitBits).
     group_bits_ =
         min(range.span_bits, max(kRangeGroupBits, range.span_bits > id_bits ? range.span_bits - id_bits : 0));
     group_shift_ = range.span_bits - group_bits_;
@@ -138,8 +141,8 @@ class RangeSort {
 
   /// groups: keys in each.
   __device__ __forceinline__ void load(std::uint32_t (&keys)[kRangeItems]) {
-    const std::uint32_t* from = (range_.in_spare ? all_.spare : all_.keys) + range_.first;
-    each_of_thread([&](unsigned i, std::uint32_t at) { keys[i] = from[at] - range_.low; });
+    const std::uint32_t* given = (range_.in_spare ? all_.spare : all_.keys) + range_.first;
+    each_of_thread([&](unsigned i, std::uint32_t at) { keys[i] = given[at] - range_.low; });
     each_until(1u << group_bits_, [&](std::uint32_t i) { own_.groups[i] = 0; });
     each_until(range_.count / 32 + 1, [&](std::uint32_t i) { own_.repeated[i] = 0; });
     each_until(last_row_ - first_row_ + 1, [&](std::uint32_t i) { own_.repeated_of_row[i] = 0; });
@@ -200,8 +203,8 @@ class RangeSort {
   }
 
   __device__ void take(std::uint32_t place, std::uint32_t key, bool is_repeated) const {
-    const std::uint32_t column_bits = (1u << all_.digits.id_bits) - 1;
-    all_.cols[range_.first + place] = (range_.low + key) & column_bits;
+    const std::uint32_t column_mask = (1u << all_.digits.id_bits) - 1;
+    all_.cols[range_.first + place] = (range_.low + key) & column_mask;
     if (!is_repeated) return;
     atomicOr(own_.repeated + place / 32, 1u << place % 32);
     atomicAdd(own_.repeated_of_row + row_of(key), 1u);

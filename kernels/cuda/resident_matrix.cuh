@@ -8,8 +8,8 @@
 
 namespace tessera::cuda {
 
-/// What an element of a pattern takes while both of its directions are sorted: they, their sorted copies, the
-/// scratch of a sort.
+/// What an element of a pattern takes at most while both of its directions are sorted: they, their sorted
+/// copies, the scratch of a sort (of more than 2^26 vertices; half of that otherwise).
 inline constexpr std::uint64_t kBytesOfBoth = 2 * (2 * sizeof(VertexId) + 20);
 
 /// An element and its copy while elements are sorted.

@@ -18,6 +18,7 @@ struct SortedElements {
 template <class Memory>
 SortedElements<Memory> sorted_elements(std::uint64_t num_vertices, std::uint64_t num_edges,
                                        const VertexId* rows, const VertexId* cols) {
+  // What follows is for the host's memory, for ids of more bits and for no edges.
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
     if (num_edges > 0 && EdgeDigits::fit(num_vertices)) {
       auto [row_offsets, col_indices] = EdgeSort(num_vertices, num_edges, rows, cols).run();

@@ -16,8 +16,9 @@ TEST(EdgeDigits, FitsUpTo2To26Vertices) {
 
 TEST(EdgeDigits, KeepsToWhatKernelsTake) {
   for (unsigned bits = 0; bits <= kMostIdBits; ++bits)
-    for (unsigned edge_bits = 0; edge_bits < 32; ++edge_bits) {
-      const EdgeDigits digits = EdgeDigits::of(std::uint64_t{1} << bits, std::uint64_t{1} << edge_bits);
+    for (unsigned edge_bits = 0; edge_bits <= 32; ++edge_bits) {
+      const std::uint64_t num_edges = edge_bits == 32 ? 0xfffffffeu : std::uint64_t{1} << edge_bits;
+      const EdgeDigits digits = EdgeDigits::of(std::uint64_t{1} << bits, num_edges);
       ASSERT_EQ(digits.id_bits, bits);
       ASSERT_EQ(digits.first_bits + digits.second_bits + digits.low_bits, bits) << edge_bits;
       ASSERT_LE(digits.key_bits(), 32u) << bits << ", " << edge_bits;

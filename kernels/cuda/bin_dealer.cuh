@@ -121,8 +121,10 @@ class TileDealer {
       places[i] += tile_.counts[elements_.bin(keys[i])];
       if (is_one(i)) tile_.keys[places[i]] = keys[i];
     }
-    if constexpr (Tile::kHasRest) put_rests(places);
-      // Only here is it waited for what reserve() asked for.
+    if constexpr (Tile::kHasRest) {
+      put_rests(places);
+    }
+    // Only here is it waited for what reserve() asked for.
 #pragma unroll
     for (unsigned i = 0; i < kBinsEach; ++i)
       if (bin(i) < num_bins_) tile_.shifts[bin(i)] = to[i] - tile_.counts[bin(i)];

@@ -1,7 +1,7 @@
 // Ranges of keys that are too many for shared memory: dealt to bins by the next of their digits, until they
 // are few enough (Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs", 2017).
 #pragma once
-#include <utility>
+#include <algorithm>
 
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/range_sort.cuh"

@@ -22,7 +22,7 @@ struct Edges {
   }
 };
 
-/// In the order of a device's bits: rows end where they end, all of a row ascend, none is there twice.
+/// Rows begin where they do in the host's sort, and have its columns: ascending, each once.
 void expect_sorted(const Edges& given) {
   std::vector<std::pair<VertexId, VertexId>> all;
   for (std::size_t e = 0; e < given.rows.size(); ++e) all.emplace_back(given.rows[e], given.cols[e]);
@@ -129,7 +129,7 @@ TEST_F(DeviceEdgeSort, DropsEdgesThatAreRepeated) {
   }
 }
 
-/// None is repeated, so that the sorted array is the result.
+/// None is repeated, so that none may be dropped.
 TEST_F(DeviceEdgeSort, SortsEdgesThatAreThereOnce) {
   Edges edges{70000, {}, {}};
   for (std::uint64_t e = 0; e < 500000; ++e) edges.add(e * 7919 % 70000, e / 70000 * 11 + e % 11);

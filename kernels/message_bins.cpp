@@ -14,10 +14,11 @@ constexpr std::uint64_t kPiecesOfBin = 16;
 
 /// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
 std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint32_t num_messages, const FindRows& find) {
-  std::vector<std::uint32_t> targets;
+  std::vector<std::uint32_t> targets(num_pieces);
   for (std::uint64_t piece = 1; piece <= num_pieces; ++piece)
-    targets.push_back(static_cast<std::uint32_t>(piece * num_messages / num_pieces));
+    targets[piece - 1] = static_cast<std::uint32_t>(piece * num_messages / num_pieces);
   std::vector<BinEdge> edges = {{}};
+  edges.reserve(num_pieces + 1);
   for (const BinEdge& edge : find(targets))
     if (edge.messages_before > edges.back().messages_before) edges.push_back(edge);
   return edges;
@@ -52,6 +53,7 @@ class PieceJoiner {
       : pieces_(std::move(pieces)), most_messages_(limits.most_messages), cost_before_{0} {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
+    cost_before_.reserve(pieces_.size());
     for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
       const std::uint64_t messages = pieces_[i + 1].messages_before - pieces_[i].messages_before,
                           rows = std::min(pieces_[i + 1].row - pieces_[i].row, kRowsOfMessage * messages);
@@ -61,14 +63,14 @@ class PieceJoiner {
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
     num_bins = std::max(num_bins, count_bins_of(cost_before_.back()));
-    // The least cost above the mean that does, which is not far from it.
+    // About the least cost above the mean that does, which is not far from it.
     std::uint64_t low = cost_before_.back() / num_bins, step = low / 32 + 1;
     while (count_bins_of(low + step) > num_bins) {
       low += step;
       step *= 2;
     }
     std::uint64_t high = low + step;
-    while (high - low > 1) {
+    while (high - low > 1 + low / 1024) {
       const std::uint64_t middle = low + (high - low) / 2;
       (count_bins_of(middle) > num_bins ? low : high) = middle;
     }
@@ -83,16 +85,20 @@ class PieceJoiner {
     each_bin_end(most_cost, [&](std::size_t) { ++count; });
     return count;
   }
-  /// body(the piece behind it) of every bin of up to `most_cost`.
+  /// body(the piece behind it) of every bin of up to `most_cost`. Bins that follow each other have about as
+  /// many pieces, so that the end of each is looked for from there.
   template <class Body>
   void each_bin_end(std::uint64_t most_cost, const Body& body) const {
     const std::size_t num_pieces = pieces_.size() - 1;
-    for (std::size_t first = 0, end = 1; first < num_pieces; first = end++) {
+    for (std::size_t first = 0, end = 0, usual = 1; first < num_pieces; usual = end - first, first = end) {
       const std::uint64_t messages = pieces_[first].messages_before + most_messages_,
                           cost = cost_before_[first] + most_cost;
-      while (end < num_pieces && pieces_[end + 1].messages_before <= messages &&
-             cost_before_[end + 1] <= cost)
-        ++end;
+      const auto fits = [&](std::size_t up_to) {
+        return pieces_[up_to].messages_before <= messages && cost_before_[up_to] <= cost;
+      };
+      end = std::min(first + usual, num_pieces);
+      while (end < num_pieces && fits(end + 1)) ++end;
+      while (end > first + 1 && !fits(end)) --end;
       body(end);
     }
   }

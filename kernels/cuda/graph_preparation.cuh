@@ -55,7 +55,7 @@ struct GraphPreparation {
     lengths_ = Memory::template zeros<std::uint32_t>(n);
     std::uint32_t* length = lengths_.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_sorted, length);
+    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt, length);
     found_ = thrust::transform_reduce(
         Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
         thrust::counting_iterator<std::uint64_t>(n),
@@ -142,6 +142,9 @@ struct GraphPreparation {
     const Vector<std::uint32_t> tile_starts = count_before_tiles();
     chunk.tile_starts = tile_starts.data();
     lengths_ = {};
+    Vector<std::uint32_t> keys;
+    if (!tile_starts.empty()) keys = column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride));
+    chunk.column_keys = keys.data();
     MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
                                     false);
     cutter.add(chunk, csr_.col_indices.size());

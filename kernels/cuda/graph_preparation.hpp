@@ -18,8 +18,8 @@ struct PreparationOptions {
   bool by_length = true;           ///< longest columns first; else in the order as given
   std::uint32_t tile_columns = 0;  ///< of a tile, 1 to 65,535
   BinLimits bins;
-  /// From so many elements on columns are counted behind a sort by their upper bits (docs/performance.md).
-  std::uint64_t least_sorted = std::uint64_t{1} << 25;
+  /// From so many elements on columns are dealt by their upper bits and then counted (docs/performance.md).
+  std::uint64_t least_dealt = std::uint64_t{1} << 25;
 };
 
 /// The tile-messages form of a graph for one device, in solver order.

@@ -1,99 +1,136 @@
 // How often each value is among keys. Additions at random places of a large array are what a device does
-// slowest, so keys are sorted by their upper bits first, and counted in shared memory range by range.
+// slowest, so keys are dealt by their upper bits first, and counted in shared memory range by range.
 #pragma once
 #include <type_traits>
 
-#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/bin_dealer.cuh"
 
 namespace tessera::cuda {
 
 inline constexpr unsigned kCountThreads = 1024, kCountLoads = 8;  // loads of a thread under way together
-/// Bits of what is counted in shared memory at a time, and those that one pass of a radix sort orders.
-inline constexpr unsigned kCountedBits = 15, kPassBits = 8;
+/// Bits of what is counted in shared memory at a time, and those that keys are dealt by: fewer bins are far
+/// from each other, more need not be.
+inline constexpr unsigned kCountedBits = 15, kFewestRangeBits = 8, kMostRangeBits = 10;
 
-/// Keys sorted by the bits from `shift` on: range r, of those whose upper bits are r, begins at firsts[r],
-/// and its chunks of `chunk` keys at chunks_before[r]; one more of both behind the last.
-template <class Key>
-struct KeyRanges {
-  const Key* keys;
-  const std::uint64_t *firsts, *chunks_before;
-  std::uint64_t count, chunk;
+/// Keys by their bits from `shift` on, to the bits below.
+template <class Low>
+struct KeysToRanges {
+  using Rest = void;
+  const VertexId* keys;
   unsigned shift;
+  Low* lows;
+
+  __device__ VertexId key(std::uint64_t i) const { return __ldcs(keys + i); }
+  __device__ std::uint32_t bin(VertexId key) const { return key >> shift; }
+  __device__ void store(std::uint32_t place, VertexId key) const {
+    lows[place] = static_cast<Low>(key & ((1u << shift) - 1));
+  }
 };
 
-/// Blocks (x: chunks, maybe more than there are, y: parts of a range of 2^kCountedBits values).
-template <class Key>
+/// Blocks (x: chunks of ranges, maybe more than there are, y: parts of a range of 2^kCountedBits values).
+/// lows: of 16 or 32 bits, in whole words.
+template <class Low>
 __global__ void __launch_bounds__(kCountThreads)
-    count_ranges_kernel(KeyRanges<Key> ranges, std::uint64_t num_values, std::uint32_t* counts) {
+    count_ranges_kernel(const Low* lows, SegmentChunks ranges, unsigned shift, std::uint64_t num_values,
+                        std::uint32_t* counts) {
+  constexpr unsigned kOfWord = sizeof(std::uint32_t) / sizeof(Low);
   extern __shared__ std::uint32_t own[];
-  if (blockIdx.x >= ranges.chunks_before[ranges.count]) return;
-  const std::uint64_t range = last_not_above(ranges.chunks_before, ranges.count, blockIdx.x),
-                      first =
-                          ranges.firsts[range] + (blockIdx.x - ranges.chunks_before[range]) * ranges.chunk,
-                      end = min(first + ranges.chunk, ranges.firsts[range + 1]);
-  const unsigned bits = min(ranges.shift, kCountedBits), size = 1u << bits;
-  const std::uint64_t base = (range << ranges.shift) + (std::uint64_t{blockIdx.y} << bits);
+  if (!ranges.has(blockIdx.x)) return;
+  const std::uint32_t range = ranges.segment_of(blockIdx.x);
+  const Segment given = ranges.elements_of(blockIdx.x, range);
+  const unsigned bits = min(shift, kCountedBits), size = 1u << bits;
+  const std::uint32_t base = blockIdx.y << bits;
   for (unsigned i = threadIdx.x; i < size; i += kCountThreads) own[i] = 0;
   __syncthreads();
-  for (std::uint64_t at = first + threadIdx.x; at < end; at += kCountLoads * kCountThreads) {
-    std::uint64_t values[kCountLoads];
+  const auto count = [&](std::uint32_t low) {
+    if (low - base < size) atomicAdd(own + (low - base), 1u);  // below `base`: very large
+  };
+  const auto count_word = [&](std::uint32_t word) {
 #pragma unroll
-    for (unsigned j = 0; j < kCountLoads; ++j)
-      values[j] = ranges.keys[min(at + j * kCountThreads, end - 1)] - base;  // below `base`: very large
+    for (unsigned part = 0; part < kOfWord; ++part) count(static_cast<Low>(word >> 16 * part));
+  };
+  // Whole words, but for keys that share theirs with another chunk.
+  const std::uint32_t begin = given.first + given.first % kOfWord, end = given.end - given.end % kOfWord;
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(lows);
+  std::uint64_t at = begin / kOfWord + threadIdx.x;
+  for (; at + (kCountLoads - 1) * kCountThreads < end / kOfWord; at += kCountLoads * kCountThreads) {
+    std::uint32_t found[kCountLoads];
 #pragma unroll
-    for (unsigned j = 0; j < kCountLoads; ++j)
-      if (at + j * kCountThreads < end && values[j] < size) atomicAdd(own + values[j], 1u);
+    for (unsigned j = 0; j < kCountLoads; ++j) found[j] = words[at + j * kCountThreads];
+#pragma unroll
+    for (unsigned j = 0; j < kCountLoads; ++j) count_word(found[j]);
   }
+  for (; at < end / kOfWord; at += kCountThreads) count_word(words[at]);
+  if (threadIdx.x == 0 && begin > given.first) count(lows[given.first]);
+  if (threadIdx.x == 1 && end < given.end) count(lows[end]);
   __syncthreads();
+  const std::uint64_t first = (std::uint64_t{range} << shift) + base;
   for (unsigned i = threadIdx.x; i < size; i += kCountThreads)
-    if (own[i] > 0 && base + i < num_values) atomicAdd(counts + base + i, own[i]);
+    if (own[i] > 0 && first + i < num_values) atomicAdd(counts + first + i, own[i]);
 }
 
-/// As count_keys(), for at least one key. 4 bytes a key of device memory meanwhile, 8 of more than 2^25
-/// values.
-inline void count_sorted_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                              std::uint32_t* counts) {
-  const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
-  // Two passes where parts of a range, each of which reads all of its keys, would be too many.
-  const unsigned passes = bits <= kCountedBits                   ? 0
-                          : bits <= kCountedBits + kPassBits + 2 ? 1
-                                                                 : 2,
-                 shift = bits - std::min(bits, passes * kPassBits), counted = std::min(shift, kCountedBits);
-  BuildVector<DeviceMemory, VertexId> sorted(passes == 0 ? 0 : num_keys);
-  if (passes > 0)
-    DeviceMemory::with_scratch([&](void* scratch, std::size_t& num_bytes) {
-      return cub::DeviceRadixSort::SortKeys(scratch, num_bytes, keys, sorted.data(), num_keys,
-                                            static_cast<int>(shift), static_cast<int>(bits));
-    });
-  const VertexId* ordered = passes == 0 ? keys : sorted.data();
-  const std::uint64_t num_ranges = ((num_values - 1) >> shift) + 1,
-                      chunk = std::uint64_t{16} << std::max(counted, kCountedBits - 3);
-  BuildVector<DeviceMemory, std::uint64_t> firsts(num_ranges + 1), chunks(num_ranges + 1);
-  std::uint64_t *first = firsts.data(), *chunks_before = chunks.data();
-  const auto first_of = [=] __device__(std::uint64_t range) {
-    return range == num_ranges ? num_keys : first_not_below(ordered, num_keys, range << shift);
-  };
-  DeviceMemory::each(num_ranges + 1, [=] __device__(std::uint64_t range) {
-    first[range] = first_of(range);
-    chunks_before[range] = range == 0 ? 0 : (first[range] - first_of(range - 1) + chunk - 1) / chunk;
-  });
-  sum_up(chunks);
+/// Range r, of 2^shift values, has the keys of segment r.
+template <class Low>
+void count_ranges(const Low* lows, const BuildVector<DeviceMemory, Segment>& ranges, unsigned shift,
+                  std::uint64_t num_keys, std::uint64_t num_values, std::uint32_t* counts) {
+  const unsigned counted = std::min(shift, kCountedBits);
+  const std::uint32_t size = 16u << std::max(counted, kCountedBits - 3);  // of a chunk
+  const auto num_ranges = static_cast<std::uint32_t>(ranges.size());
+  BuildVector<DeviceMemory, std::uint32_t> before(num_ranges + 1);
+  list_chunks_kernel<<<1, kBinThreads>>>(ranges.data(), num_ranges, size, before.data());
+  TESSERA_CUDA_CALL(cudaGetLastError());
   const std::size_t num_bytes = sizeof(std::uint32_t) << counted;
-  allow_shared_bytes<count_ranges_kernel<VertexId>>(num_bytes);
-  count_ranges_kernel<VertexId>
-      <<<dim3(static_cast<unsigned>(num_keys / chunk + num_ranges), 1u << (shift - counted)), kCountThreads,
-         num_bytes>>>({ordered, first, chunks_before, num_ranges, chunk, shift}, num_values, counts);
+  const dim3 blocks(static_cast<unsigned>(num_keys / size + num_ranges), 1u << (shift - counted));
+  allow_shared_bytes<count_ranges_kernel<Low>>(num_bytes);
+  count_ranges_kernel<Low><<<blocks, kCountThreads, num_bytes>>>(
+      lows, {ranges.data(), before.data(), num_ranges, size}, shift, num_values, counts);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
+template <class Low>
+void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values, unsigned shift,
+                      std::uint32_t* counts) {
+  BuildVector<DeviceMemory, Low> lows(num_keys);
+  const auto num_ranges = static_cast<std::uint32_t>((num_values - 1) >> shift) + 1;
+  BuildVector<DeviceMemory, Segment> whole(1), ranges(num_ranges);
+  Segment *only = whole.data(), *range = ranges.data();
+  const auto count = static_cast<std::uint32_t>(num_keys);
+  DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
+  const auto ends = deal_to_bins(whole, num_ranges, num_keys, KeysToRanges<Low>{keys, shift, lows.data()});
+  const std::uint32_t* end = ends.data();
+  DeviceMemory::each(num_ranges, [=] __device__(std::uint64_t r) {
+    range[r] = {r == 0 ? 0 : end[r - 1], end[r]};
+  });
+  count_ranges(lows.data(), ranges, shift, num_keys, num_values, counts);
+}
+
+/// As count_keys(), for at least one key and fewer than 2^32. 2 bytes a key of device memory meanwhile, 4 of
+/// more than 2^26 values.
+inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
+                            std::uint32_t* counts) {
+  const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
+  if (bits <= kCountedBits) {
+    BuildVector<DeviceMemory, Segment> whole(1);
+    Segment* only = whole.data();
+    const auto count = static_cast<std::uint32_t>(num_keys);
+    DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
+    return count_ranges(keys, whole, bits, num_keys, num_values, counts);
+  }
+  const unsigned range_bits = std::clamp(bits - kCountedBits - 1, kFewestRangeBits, kMostRangeBits),
+                 shift = bits - range_bits;
+  if (shift <= 16)
+    count_dealt_keys<std::uint16_t>(keys, num_keys, num_values, shift, counts);
+  else
+    count_dealt_keys<std::uint32_t>(keys, num_keys, num_values, shift, counts);
+}
+
 /// Adds to counts[k], k < num_values, how often k is among the keys, all of which are < num_values. A device
-/// sorts them first where there are least_sorted of them.
+/// deals them to ranges first where there are least_dealt of them.
 template <class Memory>
 void count_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                std::uint64_t least_sorted, std::uint32_t* counts) {
+                std::uint64_t least_dealt, std::uint32_t* counts) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
-    if (num_keys >= least_sorted && num_keys > 0)
-      return count_sorted_keys(keys, num_keys, num_values, counts);
+    if (num_keys >= least_dealt && num_keys > 0) return count_many_keys(keys, num_keys, num_values, counts);
   Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(counts + keys[e], 1); });
 }
 

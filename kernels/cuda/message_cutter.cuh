@@ -2,6 +2,8 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
+#include <thrust/transform_scan.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -15,17 +17,15 @@
 
 namespace tessera::cuda {
 
-/// Tile and elements of a message, 1 to 32,768 of them, and whether its piece of a row sends several.
+/// Tile and elements of a message, 1 to 65,536 of them.
 struct MessageShape {
-  static constexpr std::uint32_t kOfSeveral = 1u << 15;
-  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length, bool of_several) {
-    return tile << kTileShift | (of_several ? kOfSeveral : 0) | (length - 1);
+  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length) {
+    return tile << kTileShift | (length - 1);
   }
   __host__ __device__ static std::uint32_t tile(std::uint32_t shape) { return shape >> kTileShift; }
   __host__ __device__ static std::uint32_t length(std::uint32_t shape) {
-    return (shape & (kOfSeveral - 1)) + 1;
+    return (shape & ((1u << kTileShift) - 1)) + 1;
   }
-  __host__ __device__ static bool is_of_several(std::uint32_t shape) { return (shape & kOfSeveral) != 0; }
 };
 
 inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
@@ -56,6 +56,41 @@ struct RowChunk {
   const S* values = nullptr;
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
   const std::uint32_t* tile_starts = nullptr;
+  const std::uint32_t* column_keys = nullptr;  ///< then: table of column_keys()
+};
+
+/// What a row has in a tile.
+struct RowPiece {
+  std::uint32_t tile;
+  VertexId row;
+  std::uint32_t first, length;  ///< elements
+};
+
+/// Pieces by tile and row, those of tile t from tile_places[t] on in firsts and rows.
+struct RowPieces {
+  static constexpr std::uint64_t kChunk = 1024;
+
+  std::uint64_t num_elements, count;  ///< count: of pieces
+  std::uint32_t num_tiles;
+  const std::uint32_t* firsts;  ///< element that each begins with
+  const VertexId* rows;
+  const std::uint32_t *tile_firsts, *tile_places, *tile_starts;  ///< tile_firsts: pieces in tiles before each
+                                                                 ///< and in all; tile_starts: elements
+  const std::uint32_t* tiles_of_chunks = nullptr;                ///< tile of every kChunk-th piece
+
+  __host__ __device__ std::uint32_t find_tile(std::uint64_t p) const {
+    return static_cast<std::uint32_t>(last_not_above(tile_firsts, num_tiles, p));
+  }
+  __host__ __device__ RowPiece piece(std::uint64_t p) const {
+    std::uint32_t tile = tiles_of_chunks[p / kChunk];
+    while (tile_firsts[tile + 1] <= p) ++tile;
+    const std::uint64_t place = tile_places[tile] + (p - tile_firsts[tile]);
+    const std::uint32_t first = firsts[place];
+    const std::uint64_t end = p + 1 < tile_firsts[tile + 1] ? firsts[place + 1]
+                              : tile + 1 < num_tiles        ? tile_starts[tile + 1]
+                                                            : num_elements;
+    return {tile, rows[place], first, static_cast<std::uint32_t>(end - first)};
+  }
 };
 
 template <class Memory, class S>
@@ -116,63 +151,59 @@ struct MessageCutter {
     Memory::each(num_tiles, [=] __host__ __device__(std::uint64_t t) {
       tile_start[t] = static_cast<std::uint32_t>(first_not_below(key, count, t << kTileShift));
     });
-    cut_messages(chunk, find_pieces(count, tile_start,
-                                    SortedElement<P, S>{key, elements.data(), next_offset(), next_value()}));
+    find_pieces(chunk, count, tile_start,
+                SortedElement<P, S>{key, elements.data(), next_offset(), next_value()});
   }
 
   void add_dealt_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
+    Vector<std::uint32_t> firsts(count);
     Vector<VertexId> rows(count);
-    const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
+    const std::uint32_t num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
+    Vector<std::uint32_t> tile_firsts(num_tiles + std::uint64_t{1});
+    Memory::clear(tile_firsts.data(), sizeof(std::uint32_t));
     deal_to_tiles<Memory>({.count = count,
                            .starts = chunk.starts.data(),
                            .from = chunk.from,
                            .cols = chunk.cols,
-                           .slot_of_column = slot_of_column_,
+                           .column_keys = chunk.column_keys,
                            .first_row = static_cast<VertexId>(chunk.first_row),
-                           .tile_stride = static_cast<std::uint32_t>(shape_.tile_stride),
                            .num_tiles = num_tiles,
                            .tile_starts = chunk.tile_starts},
-                          chunk.starts.size() - 1, next_offset(), rows.data());
-    auto begins = Memory::template zeros<std::uint32_t>(count / 32 + 1);
-    std::uint32_t* begin = begins.data();
-    const std::uint32_t* tile_start = chunk.tile_starts;
-    Memory::each(num_tiles, [=] __host__ __device__(std::uint64_t t) {
-      set_bits(begin + tile_start[t] / 32, std::uint32_t{1} << tile_start[t] % 32);
-    });
-    cut_messages(chunk, find_pieces(count, tile_start, DealtElement{rows.data(), begin}));
+                          chunk.starts.size() - 1, {next_offset(), firsts.data(), rows.data()},
+                          tile_firsts.data() + 1);
+    sum_up(tile_firsts);
+    cut_messages(chunk, {count, Memory::read(tile_firsts.data() + num_tiles), num_tiles, firsts.data(),
+                         rows.data(), tile_firsts.data(), chunk.tile_starts, chunk.tile_starts});
   }
 
   std::uint16_t* next_offset() { return out_.offsets.data() + out_.num_elements; }
   S* next_value() { return out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements; }
 
-  /// What a row has in a tile.
-  struct Pieces {
-    Vector<std::uint32_t> starts;  ///< first element, and the end
-    Vector<VertexId> rows;
-    Vector<std::uint32_t> tile_firsts;  ///< first piece of each tile
-  };
-  /// Element: of `count` by tile and row, SortedElement or DealtElement. tile_start: in tiles before each.
+  /// Element: of `count` by tile and row. tile_start: in tiles before each.
   template <class Element>
-  Pieces find_pieces(std::uint64_t count, const std::uint32_t* tile_start, Element element) {
+  void find_pieces(const RowChunk<Memory, S>& chunk, std::uint64_t count, const std::uint32_t* tile_start,
+                   Element element) {
     const auto runs = find_runs<Memory>(
         count, [=] __host__ __device__(std::uint64_t e) { return (e == 0) | element.begins_piece(e); });
-    Pieces pieces{Vector<std::uint32_t>(runs.size() + 1), Vector<VertexId>(runs.size()),
-                  Vector<std::uint32_t>(shape_.tiles.size())};
-    std::uint32_t* start = pieces.starts.data();
-    VertexId* row = pieces.rows.data();
+    Vector<std::uint32_t> firsts(runs.size());
+    Vector<VertexId> rows(runs.size());
+    std::uint32_t* first = firsts.data();
+    VertexId* row = rows.data();
     runs.each([=] __host__ __device__(std::uint64_t e, std::uint32_t piece, bool begins) {
       element.keep(e);
-      if (e + 1 == count) start[piece + 1] = static_cast<std::uint32_t>(count);
       if (!begins) return;
-      start[piece] = static_cast<std::uint32_t>(e);
+      first[piece] = static_cast<std::uint32_t>(e);
       row[piece] = element.row(e);
     });
-    std::uint32_t* tile_first = pieces.tile_firsts.data();
-    const std::uint64_t num_pieces = runs.size();
-    Memory::each(pieces.tile_firsts.size(), [=] __host__ __device__(std::uint64_t t) {
-      tile_first[t] = static_cast<std::uint32_t>(first_not_below(start, num_pieces, tile_start[t]));
+    const std::uint64_t num_pieces = runs.size(), num_tiles = shape_.tiles.size();
+    Vector<std::uint32_t> tile_firsts(num_tiles + 1);
+    std::uint32_t* tile_first = tile_firsts.data();
+    Memory::each(tile_firsts.size(), [=] __host__ __device__(std::uint64_t t) {
+      tile_first[t] = static_cast<std::uint32_t>(
+          t == num_tiles ? num_pieces : first_not_below(first, num_pieces, tile_start[t]));
     });
-    return pieces;
+    cut_messages(chunk, {count, num_pieces, static_cast<std::uint32_t>(num_tiles), first, row, tile_first,
+                         tile_first, tile_start});
   }
 
   template <class P>
@@ -200,27 +231,32 @@ struct MessageCutter {
   }
 
   /// Pieces become messages, long ones several.
-  void cut_messages(const RowChunk<Memory, S>& chunk, const Pieces& pieces) {
-    const std::uint64_t num_pieces = pieces.rows.size(), num_before = out_.num_elements;
+  void cut_messages(const RowChunk<Memory, S>& chunk, RowPieces pieces) {
+    Vector<std::uint32_t> tiles_of_chunks(pieces.count / RowPieces::kChunk + 1);
+    std::uint32_t* tile_of_chunk = tiles_of_chunks.data();
+    Memory::each(tiles_of_chunks.size(), [=] __host__ __device__(std::uint64_t c) {
+      tile_of_chunk[c] = pieces.find_tile(c * RowPieces::kChunk);
+    });
+    pieces.tiles_of_chunks = tile_of_chunk;
+    const std::uint64_t num_pieces = pieces.count, num_before = out_.num_elements;
     const std::uint64_t first_row = chunk.first_row, *row_start = chunk.starts.data();
-    const std::uint32_t* start = pieces.starts.data();
-    const VertexId* piece_row = pieces.rows.data();
-    const std::uint32_t* tile_first = pieces.tile_firsts.data();
-    const std::uint64_t num_tiles = pieces.tile_firsts.size();
-    const auto most_of = [=] __host__ __device__(std::uint64_t p) {
-      const std::uint32_t length = start[p + 1] - start[p];
-      if (length <= kMessageElements) return length;
-      const std::uint64_t row = piece_row[p] - first_row;
+    const auto most_of = [=] __host__ __device__(const RowPiece& piece) {
+      if (piece.length <= kMessageElements) return piece.length;
+      const std::uint64_t row = piece.row - first_row;
       return elements_of_message(row_start[row + 1] - row_start[row]);
     };
     Vector<std::uint32_t> ends(splits_ ? num_pieces : 0);
     std::uint32_t* end = splits_ ? ends.data() : nullptr;
     if (splits_) {
-      Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-        const std::uint32_t length = start[p + 1] - start[p], most = most_of(p);
-        end[p] = length == most ? 1 : (length + most - 1) / most;
-      });
-      sum_up(ends);
+      thrust::transform_inclusive_scan(
+          Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
+          thrust::counting_iterator<std::uint64_t>(num_pieces), end,
+          [=] __host__ __device__(std::uint64_t p) -> std::uint32_t {
+            const RowPiece piece = pieces.piece(p);
+            const std::uint32_t most = most_of(piece);
+            return piece.length <= most ? 1 : (piece.length + most - 1) / most;
+          },
+          thrust::plus<std::uint32_t>());
     }
     const std::uint64_t num_messages = splits_ ? Memory::read(end + num_pieces - 1) : num_pieces;
     rows_.emplace_back(num_messages);
@@ -230,16 +266,16 @@ struct MessageCutter {
     std::uint32_t *shape = shapes_.back().data(), *row_count = out_.row_counts.data();
     std::uint64_t* first = firsts_.back().data();
     Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-      const std::uint32_t length = start[p + 1] - start[p], most = most_of(p);
+      const RowPiece piece = pieces.piece(p);
+      const std::uint32_t length = piece.length, most = most_of(piece);
       const std::uint64_t begin = end == nullptr ? p : p == 0 ? 0 : end[p - 1];
       std::uint64_t m = begin;
-      const auto tile = static_cast<std::uint32_t>(last_not_above(tile_first, num_tiles, p));
       for (std::uint32_t k = 0; k < length; k += most, ++m) {
-        row[m] = piece_row[p];
-        shape[m] = MessageShape::of(tile, length - k < most ? length - k : most, length > most);
-        first[m] = num_before + start[p] + k;
+        row[m] = piece.row;
+        shape[m] = MessageShape::of(piece.tile, length - k < most ? length - k : most);
+        first[m] = num_before + piece.first + k;
       }
-      add_to(row_count + piece_row[p] + 1, static_cast<std::uint32_t>(m - begin));
+      add_to(row_count + piece.row + 1, static_cast<std::uint32_t>(m - begin));
     });
   }
 

@@ -8,6 +8,7 @@
 #include "kernels/cuda/group_sort.cuh"
 #include "kernels/cuda/message_places.cuh"
 #include "kernels/cuda/resident_matrix.cuh"
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/word_filler.cuh"
 #include "kernels/tile_messages.hpp"
 
@@ -52,8 +53,16 @@ struct MessagesBuild {
   TileMessages<S> run() {
     make_bins();
     sort_messages();
-    build_tiles();
-    build_bins();
+    const Vector<std::uint32_t> places = place_cells();
+    begin_places();
+    CutSlices<Memory> tiles =
+        cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
+    const RankedRows rows = rank_rows();
+    CutSlices<Memory> bins =
+        cut_slices<Memory>(num_bins(), rows.firsts.data(), rows.counts.data(), rows.firsts.data());
+    build_tiles(tiles);
+    end_places();
+    build_bins(rows, bins);
     finish();
     return std::move(result_);
   }
@@ -146,20 +155,22 @@ struct MessagesBuild {
           order[place] = cut.message(i);
           length[place] = static_cast<std::uint16_t>(elements);
         });
+    messages_.shapes = {};
   }
 
   /// Where the first message of each cell lies: a bin's messages tile after tile.
   Vector<std::uint32_t> place_cells() {
     const std::uint64_t cells = num_cells(), tiles = num_tiles(), bins = num_bins();
-    Vector<std::uint32_t> before(cells), places(cells);  // before: by bin, then tile
-    std::uint32_t *sum = before.data(), *place = places.data();
+    Vector<std::uint32_t> places(cells);
+    ends_by_bin_ = Vector<std::uint32_t>(cells);
+    std::uint32_t *sum = ends_by_bin_.data(), *place = places.data();
     const std::uint32_t *first = cell_firsts_.data(), *bin_first = bin_messages_.data();
     const Window* window = bin_pass_.windows.data();
     Memory::each(cells, [=] __host__ __device__(std::uint64_t i) {
       const std::uint64_t c = i % tiles * bins + i / tiles;
       sum[i] = first[c + 1] - first[c];
     });
-    sum_up(before);
+    sum_up(ends_by_bin_);
     Memory::each(cells, [=] __host__ __device__(std::uint64_t c) {
       const std::uint64_t bin = c % bins;
       const std::uint32_t size = first[c + 1] - first[c];
@@ -186,10 +197,26 @@ struct MessagesBuild {
     Vector<S> values;
   };
 
-  void build_tiles() {
-    const Vector<std::uint32_t> places = place_cells();
-    auto cut = cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
-    note_places();
+  /// On a device beside what follows, until end_places(): a block a bin has few threads that are not waiting.
+  void begin_places() {
+    places_ = Vector<std::uint16_t>(order_.size());
+    listed_ = Memory::template zeros<std::uint32_t>(before_row_.size());
+    side_.fork();
+    list_places<Memory>({static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
+                         static_cast<std::uint32_t>(order_.size()), cell_firsts_.data(), ends_by_bin_.data(),
+                         order_.data(), messages_.rows.data()},
+                        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()},
+                        places_.data(), side_.stream());
+  }
+  void end_places() {
+    side_.join();
+    messages_.rows = {};
+    ends_by_bin_ = {};
+    listed_ = {};
+    order_ = {};
+  }
+
+  void build_tiles(CutSlices<Memory>& cut) {
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
       windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
@@ -203,18 +230,7 @@ struct MessagesBuild {
     messages_.offsets = {};
     messages_.values = {};
     messages_.firsts = {};
-    order_ = {};
     lengths_ = {};
-  }
-
-  void note_places() {
-    places_ = Vector<std::uint16_t>(order_.size());
-    list_places<Memory>({static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
-                         static_cast<std::uint32_t>(order_.size()), cell_firsts_.data(), order_.data(),
-                         messages_.rows.data(), messages_.shapes.data()},
-                        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_}, places_.data());
-    messages_.rows = {};
-    messages_.shapes = {};
   }
 
   void fill_tiles(const CutSlices<Memory>& cut) {
@@ -264,10 +280,7 @@ struct MessagesBuild {
     return ranked;
   }
 
-  void build_bins() {
-    const RankedRows ranked = rank_rows();
-    auto cut =
-        cut_slices<Memory>(num_bins(), ranked.firsts.data(), ranked.counts.data(), ranked.firsts.data());
+  void build_bins(const RankedRows& ranked, CutSlices<Memory>& cut) {
     set_first_slices(bin_pass_.windows, cut, 1);
     bin_pass_.words = Vector<std::uint32_t>(cut.num_words);
     result_.num_products = ranked.rows.size();
@@ -330,10 +343,13 @@ struct MessagesBuild {
   Vector<std::uint32_t> order_;                    // sorted messages: which that is, and how long
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
+  Vector<std::uint32_t> ends_by_bin_;  // messages of all cells up to each, by bin, then tile
   Vector<std::uint16_t> places_;       // of messages in their bins, by row
   PassVectors tile_pass_, bin_pass_;
   Vector<VertexId> row_positions_;
   TileMessages<S> result_;
+  Vector<std::uint32_t> listed_;  // for list_places()
+  SideStream<Memory> side_;       // the last member, which waits before others free what is used there
 };
 
 /// The form of a matrix in host memory.

@@ -7,11 +7,12 @@ namespace tessera::cuda {
 
 inline constexpr std::uint32_t kDigits = 256, kDigitBits = 8;
 
-/// Warps that sort elements by a digit together, in shared memory. Each counts a part of the elements.
-template <unsigned kWarps>
+/// Warps that sort elements by a digit together, in shared memory. Each counts a part of the elements, which
+/// Count holds the number of all of.
+template <unsigned kWarps, class Count = std::uint32_t>
 struct SortingTeam {
   static constexpr unsigned kThreads = 32 * kWarps, kOfThread = kDigits / 32;
-  alignas(16) std::uint32_t counts[kDigits * kWarps];  ///< digit after digit, in each warp after warp
+  alignas(16) Count counts[kDigits * kWarps];  ///< digit after digit, in each warp after warp
   std::uint32_t totals[kWarps];
 
   __device__ static unsigned thread() { return threadIdx.x % kThreads; }
@@ -26,7 +27,7 @@ struct SortingTeam {
   __device__ static std::uint32_t part_of(std::uint32_t count) {
     return ((count + kWarps - 1) / kWarps + 31) / 32 * 32;
   }
-  __device__ std::uint32_t& count_of(std::uint32_t digit) { return counts[digit * kWarps + warp()]; }
+  __device__ Count& count_of(std::uint32_t digit) { return counts[digit * kWarps + warp()]; }
 
   __device__ void clear() {
     for (unsigned i = 0; i < kOfThread; ++i) counts[thread() + i * kThreads] = 0;
@@ -34,7 +35,7 @@ struct SortingTeam {
   }
   /// counts: of all before each.
   __device__ void sum_up() {
-    std::uint32_t* const own = counts + thread() * kOfThread;
+    Count* const own = counts + thread() * kOfThread;
     std::uint32_t sum = 0;
     for (unsigned i = 0; i < kOfThread; ++i) sum += own[i];
     std::uint32_t up_to = sum;
@@ -50,7 +51,7 @@ struct SortingTeam {
     }
     for (unsigned i = 0; i < kOfThread; ++i) {
       const std::uint32_t count = own[i];
-      own[i] = before;
+      own[i] = static_cast<Count>(before);
       before += count;
     }
     sync();

@@ -66,16 +66,4 @@ struct SortedElement {
   }
 };
 
-/// Elements that were dealt to tiles: their offsets are where they stay.
-struct DealtElement {
-  const VertexId* rows;
-  const std::uint32_t* tile_begins;  ///< bits of elements that are the first of a tile
-
-  __host__ __device__ VertexId row(std::uint64_t e) const { return rows[e]; }
-  __host__ __device__ bool begins_piece(std::uint64_t e) const {
-    return ((tile_begins[e / 32] >> e % 32 & 1) != 0) | (rows[e] != rows[e == 0 ? 0 : e - 1]);
-  }
-  __host__ __device__ void keep(std::uint64_t) const {}
-};
-
 }  // namespace tessera::cuda

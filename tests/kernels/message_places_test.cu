@@ -1,33 +1,141 @@
-// Where a message is in its piece, in the order in which messages are cut.
+// Places of rows' messages in their bins, in host memory (and on a device where one answers): each row's are
+// there, tile after tile.
 #include "kernels/cuda/message_places.cuh"
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <random>
+
+#include "kernels/devices.hpp"
+
 namespace tessera::cuda {
 namespace {
 
-TEST(MessagePlaces, AMessageKnowsWhereItIsInItsPiece) {
+/// What a build knows of some bins before their places are listed.
+struct Bins {
+  std::uint32_t num_tiles = 0;
+  std::vector<std::uint32_t> bin_rows{0}, before_row{0}, cell_firsts, ends_by_bin, order;
   std::vector<VertexId> rows;
-  std::vector<std::uint32_t> shapes, before;
-  std::vector<bool> is_last;
-  VertexId row = 0;
-  std::uint32_t tile = 0;
-  for (const std::uint32_t size : {1u, 2u, 63u, 64u, 65u, 1u, 127u, 128u, 129u, 1000u, 3u, 20000u, 1u}) {
-    for (std::uint32_t i = 0; i < size; ++i) {
-      rows.push_back(row);
-      shapes.push_back(MessageShape::of(tile, kMessageElements, size > 1));
-      before.push_back(i);
-      is_last.push_back(i + 1 == size);
+
+  std::uint32_t num_bins() const { return static_cast<std::uint32_t>(bin_rows.size() - 1); }
+};
+
+/// counts[row][tile]: messages. rows_of_bin: of each bin.
+Bins make_bins(const std::vector<std::vector<std::uint32_t>>& counts,
+               const std::vector<std::uint32_t>& rows_of_bin, unsigned seed) {
+  std::mt19937 random(seed);
+  Bins bins;
+  bins.num_tiles = static_cast<std::uint32_t>(counts[0].size());
+  for (const std::uint32_t count : rows_of_bin) bins.bin_rows.push_back(bins.bin_rows.back() + count);
+  for (const auto& of_row : counts)
+    bins.before_row.push_back(std::accumulate(of_row.begin(), of_row.end(), bins.before_row.back()));
+  for (std::uint32_t tile = 0; tile < bins.num_tiles; ++tile)
+    for (std::uint32_t bin = 0; bin < bins.num_bins(); ++bin) {
+      // Those of a piece are neighbours when they are cut; a sort by length spreads them.
+      const auto first = static_cast<std::uint32_t>(bins.rows.size());
+      bins.cell_firsts.push_back(first);
+      for (std::uint32_t row = bins.bin_rows[bin]; row < bins.bin_rows[bin + 1]; ++row)
+        bins.rows.insert(bins.rows.end(), counts[row][tile], row);
+      bins.order.resize(bins.rows.size());
+      std::iota(bins.order.begin() + first, bins.order.end(), first);
+      std::shuffle(bins.order.begin() + first, bins.order.end(), random);
     }
-    // The next piece is another row's, or the same row's in another tile.
-    (size % 2 == 0 ? row : tile) += 1;
+  bins.cell_firsts.push_back(static_cast<std::uint32_t>(bins.rows.size()));
+  std::uint32_t sum = 0;
+  for (std::uint32_t bin = 0; bin < bins.num_bins(); ++bin)
+    for (std::uint32_t tile = 0; tile < bins.num_tiles; ++tile) {
+      const std::size_t cell = std::size_t{tile} * bins.num_bins() + bin;
+      sum += bins.cell_firsts[cell + 1] - bins.cell_firsts[cell];
+      bins.ends_by_bin.push_back(sum);
+    }
+  return bins;
+}
+
+/// By the definition: place p of a bin is its p-th message, tile after tile.
+std::vector<std::uint16_t> expected_places(const Bins& bins) {
+  std::vector<std::vector<std::uint16_t>> of_row(bins.before_row.size() - 1);
+  for (std::uint32_t bin = 0; bin < bins.num_bins(); ++bin)
+    for (std::uint32_t tile = 0, place = 0; tile < bins.num_tiles; ++tile) {
+      const std::size_t cell = std::size_t{tile} * bins.num_bins() + bin;
+      for (std::uint32_t i = bins.cell_firsts[cell]; i < bins.cell_firsts[cell + 1]; ++i)
+        of_row[bins.rows[bins.order[i]]].push_back(static_cast<std::uint16_t>(place++));
+    }
+  std::vector<std::uint16_t> places;
+  for (const auto& row : of_row) places.insert(places.end(), row.begin(), row.end());
+  return places;
+}
+
+/// usual_rows, most_messages: that a block has room for.
+template <class Memory>
+std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_rows,
+                                         std::uint32_t most_messages) {
+  const auto cell_firsts = Memory::template from_host<std::uint32_t>(bins.cell_firsts),
+             ends_by_bin = Memory::template from_host<std::uint32_t>(bins.ends_by_bin),
+             order = Memory::template from_host<std::uint32_t>(bins.order),
+             bin_rows = Memory::template from_host<std::uint32_t>(bins.bin_rows),
+             before_row = Memory::template from_host<std::uint32_t>(bins.before_row);
+  const auto rows = Memory::template from_host<VertexId>(bins.rows);
+  const std::uint64_t count = bins.rows.size();
+  BuildVector<Memory, std::uint16_t> places(count);
+  auto listed = Memory::template zeros<std::uint32_t>(bins.before_row.size());
+  list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
+                       ends_by_bin.data(), order.data(), rows.data()},
+                      {bin_rows, before_row, usual_rows, most_messages, listed.data()}, places.data(),
+                      nullptr);
+  return Memory::to_host(places.data(), count);
+}
+
+void expect_listed(const Bins& bins) {
+  const auto expected = expected_places(bins);
+  EXPECT_EQ(listed_places<HostMemory>(bins, 1, 65535), expected);
+  if (num_devices() == 0) return;
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t bin = 0; bin < bins.num_bins(); ++bin)
+    sizes.push_back(bins.before_row[bins.bin_rows[bin + 1]] - bins.before_row[bins.bin_rows[bin]]);
+  const std::uint32_t most = *std::max_element(sizes.begin(), sizes.end());
+  EXPECT_EQ(listed_places<DeviceMemory>(bins, 16384, most), expected);
+  EXPECT_EQ(listed_places<DeviceMemory>(bins, 3, most), expected) << "rows outside of shared memory";
+  EXPECT_EQ(listed_places<DeviceMemory>(bins, 3, 1u << 20), expected) << "places, too";
+}
+
+std::vector<std::vector<std::uint32_t>> random_counts(std::size_t rows, std::size_t tiles, unsigned most,
+                                                      unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::vector<std::uint32_t>> counts(rows, std::vector<std::uint32_t>(tiles));
+  for (auto& of_row : counts) {
+    const unsigned one_in = 1 + random() % 20;
+    for (auto& count : of_row) count = random() % one_in == 0 ? 1 + random() % most : 0;
+    of_row[random() % tiles] |= 1;
   }
-  const SortedMessages messages{
-      .count = static_cast<std::uint32_t>(rows.size()), .rows = rows.data(), .shapes = shapes.data()};
-  for (std::uint32_t m = 0; m < rows.size(); ++m) {
-    ASSERT_EQ(messages.before_in_piece(m), before[m]) << m;
-    ASSERT_EQ(messages.ends_piece(m), is_last[m]) << m;
-  }
+  return counts;
+}
+
+TEST(MessagePlaces, OneMessageOfARowInATile) {
+  expect_listed(make_bins(random_counts(3000, 37, 1, 1), {1, 999, 1500, 500}, 1));
+}
+
+TEST(MessagePlaces, PiecesOfSeveralMessages) {
+  expect_listed(make_bins(random_counts(400, 50, 4, 2), {3, 97, 250, 50}, 2));
+}
+
+TEST(MessagePlaces, ManyTilesOfFewMessages) {
+  expect_listed(make_bins(random_counts(40, 1500, 1, 3), {10, 20, 10}, 3));
+}
+
+TEST(MessagePlaces, AsManyMessagesAsABinMayHave) {
+  std::vector<std::vector<std::uint32_t>> counts(4, std::vector<std::uint32_t>(3));
+  counts[0] = {20000, 5, 45530};  // 65,535, a row's alone
+  counts[1] = {0, 1, 0};
+  counts[2] = {30000, 2, 30000};
+  counts[3] = {1, 1, 1};
+  expect_listed(make_bins(counts, {1, 1, 2}, 4));
+}
+
+TEST(MessagePlaces, RowsWithoutMessagesHaveNone) {
+  auto counts = random_counts(100, 9, 2, 5);
+  for (std::size_t row = 0; row < counts.size(); row += 3) counts[row].assign(9, 0);
+  expect_listed(make_bins(counts, {50, 50}, 5));
 }
 
 TEST(MessagePlaces, FewHaveMoreThanUsual) {

@@ -1,0 +1,51 @@
+// A stream beside the one that builds use, for a kernel that leaves room on the device, or that what follows
+// need not wait for.
+#pragma once
+#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/device_stream.hpp"
+
+namespace tessera::cuda {
+
+/// Between fork() and join() what is launched on stream() may run at the same time as the rest. It must not
+/// use what the rest changes, and arrays that it uses live until join().
+template <class Memory>
+class SideStream;
+
+template <>
+class SideStream<HostMemory> {
+ public:
+  cudaStream_t stream() const { return nullptr; }
+  void fork() {}
+  void join() {}
+};
+
+template <>
+class SideStream<DeviceMemory> {
+ public:
+  SideStream() = default;
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+  /// Arrays may be freed behind it, also where something has failed.
+  ~SideStream() {
+    if (is_forked_) (void)cudaStreamSynchronize(stream_.get());
+  }
+
+  cudaStream_t stream() const { return stream_.get(); }
+  void fork() {
+    passed_.record(nullptr);
+    TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream_.get(), passed_.get()));
+    is_forked_ = true;
+  }
+  void join() {
+    passed_.record(stream_.get());
+    TESSERA_CUDA_CALL(cudaStreamWaitEvent(nullptr, passed_.get()));
+    is_forked_ = false;
+  }
+
+ private:
+  DeviceStream stream_;
+  DeviceEvent passed_{cudaEventDisableTiming};
+  bool is_forked_ = false;
+};
+
+}  // namespace tessera::cuda

@@ -63,7 +63,7 @@ class PieceJoiner {
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
     num_bins = std::max(num_bins, count_bins_of(cost_before_.back()));
-    // About the least cost above the mean that does, which is not far from it.
+    // The least cost above the mean that does, to a thousandth, which is not far from it.
     std::uint64_t low = cost_before_.back() / num_bins, step = low / 32 + 1;
     while (count_bins_of(low + step) > num_bins) {
       low += step;

@@ -344,15 +344,6 @@ __host__ __device__ inline void add_to(std::uint32_t* sum, std::uint32_t value) 
 #endif
 }
 
-/// Sets bits of a word where others do at the same time.
-__host__ __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  atomicOr(word, bits);
-#else
-  *word |= bits;
-#endif
-}
-
 /// Sums of all elements up to each.
 template <class Memory, class T>
 void sum_up(BuildVector<Memory, T>& values) {

@@ -142,7 +142,7 @@ struct GraphPreparation {
     const Vector<std::uint32_t> tile_starts = count_before_tiles();
     chunk.tile_starts = tile_starts.data();
     lengths_ = {};
-    Vector<std::uint32_t> keys;
+    Vector<std::uint16_t> keys;
     if (!tile_starts.empty()) keys = column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride));
     chunk.column_keys = keys.data();
     MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,

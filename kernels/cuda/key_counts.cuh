@@ -104,8 +104,9 @@ void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_
   count_ranges(lows.data(), ranges, shift, num_keys, num_values, counts);
 }
 
-/// As count_keys(), for at least one key and fewer than 2^32. 2 bytes a key of device memory meanwhile, 4 of
-/// more than 2^26 values.
+/// As count_keys(), for at least one key and fewer than 2^32. Each of the 2^(shift - kCountedBits) parts of a
+/// range reads all of it: 2 of 2^26 values, 4 of 2^27, 32 of 2^30. 2 bytes a key of device memory meanwhile,
+/// 4 of more than 2^26 values.
 inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
                             std::uint32_t* counts) {
   const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);

@@ -56,7 +56,7 @@ struct RowChunk {
   const S* values = nullptr;
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
   const std::uint32_t* tile_starts = nullptr;
-  const std::uint32_t* column_keys = nullptr;  ///< then: table of column_keys()
+  const std::uint16_t* column_keys = nullptr;  ///< then: table of column_keys()
 };
 
 /// What a row has in a tile.

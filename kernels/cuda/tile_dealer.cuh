@@ -23,7 +23,7 @@ struct DealtRows {
   std::uint64_t count;  ///< elements of all rows, at most kMostDealt
   const std::uint64_t *starts, *from;
   const VertexId* cols;
-  const std::uint32_t* column_keys;  ///< table of column_keys()
+  const std::uint16_t* column_keys;  ///< table of column_keys()
   VertexId first_row;                ///< the number of row 0
   std::uint32_t num_tiles;           ///< at most kMostDealtTiles
   const std::uint32_t* tile_starts;  ///< elements in all tiles before each
@@ -80,7 +80,7 @@ struct DealState {
   /// is_open: whether it matters if the last element before is of the row that goes on.
   __device__ DealtBefore before(std::uint64_t block, unsigned tile, bool is_open) const {
     DealtBefore sum;
-    bool is_own = true;  // what is open is of the block that asks; else a piece that is counted
+    bool is_own = true;  // the open piece is of the block that asks; else of one whose pieces are in the sum
     while (block > 0) {
       const DealtWord word{Word(words[(block - 1) * kDigits + tile]).load(::cuda::memory_order_relaxed)};
       const bool has_all = word.is(DealtWord::kAll);
@@ -120,7 +120,8 @@ struct DealBlock {
   std::uint32_t goes_on[kDealBallots];        ///< the same: did a block before begin it
   std::uint16_t pieces_before[kDealBallots];  ///< in all words before each
   std::uint32_t keys[kDealElements];
-  std::uint32_t rows[kDealElements];  ///< at first of each that begins a row: its row, less the block's first
+  /// At first of each that begins a row: its row, less the block's first. Then of each place its row.
+  std::uint32_t rows[kDealElements];
 
   /// Pieces that begin before a place.
   __device__ std::uint32_t pieces_before_place(std::uint32_t place) const {

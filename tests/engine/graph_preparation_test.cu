@@ -160,13 +160,25 @@ TEST(GraphPreparation, TakesRowsWithoutElements) {
   }
 }
 
-const PreparationOptions kSortColumns{true, 60000, {.most_messages = 30000}, 1};
+/// Of elements that are dealt some at a time, those between have none of a row's tiles.
+TEST(GraphPreparation, TakesPiecesThatGoOnOverElementsOfOtherTiles) {
+  Edges edges{12000, {}, {}};
+  for (VertexId row = 0; row < 4; ++row)
+    for (VertexId v = 0; v < 12000; ++v)
+      if (row < 3 || v < 1000 || v >= 11000) {
+        edges.rows.push_back(row);
+        edges.cols.push_back(v);
+      }
+  check<float>(edges, {true, 2000, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
+}
 
-/// Without a sort, because there are few or shared memory has room for all; behind one pass.
+const PreparationOptions kDealColumns{true, 60000, {.most_messages = 30000}, 1};
+
+/// Added up one by one, counted in shared memory at once, or dealt to ranges first.
 TEST(GraphPreparation, CountsColumns) {
   check<float>(random_edges(7, 3u << 17, 200000), {true, 60000, {.most_messages = 30000}});
   for (const std::uint64_t num_vertices : {1u << 15, (1u << 15) + 1, 3u << 17})
-    check<float>(random_edges(7, num_vertices, 200000), kSortColumns);
+    check<float>(random_edges(7, num_vertices, 200000), kDealColumns);
   // More of a range than a block counts.
   for (const std::uint64_t num_vertices : {1u << 15, (1u << 15) + 1}) {
     Edges edges{num_vertices, {}, {}};
@@ -175,15 +187,15 @@ TEST(GraphPreparation, CountsColumns) {
         edges.rows.push_back(row);
         edges.cols.push_back(3 * col);
       }
-    check<float>(edges, kSortColumns);
+    check<float>(edges, kDealColumns);
   }
 }
 
-/// Behind one pass, where a range has one or several parts, and behind two.
+/// A range has one part or several.
 TEST(GraphPreparation, CountsColumnsOfManyVertices) {
-  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here, and only there columns are sorted";
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU answers here, and only there columns are dealt";
   for (const std::uint64_t num_vertices : {(1u << 23) + 1, 1u << 25, (1u << 25) + 1})
-    check<float>(random_edges(7, num_vertices, 200000), kSortColumns);
+    check<float>(random_edges(7, num_vertices, 200000), kDealColumns);
 }
 
 TEST(GraphPreparation, TakesGraphsOfNoEdgesOrNoVertices) {

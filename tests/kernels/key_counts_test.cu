@@ -1,4 +1,5 @@
-// How often values are among keys, in host memory (and on a device where one answers), few values and many.
+// How often values are among keys, few values and many: on a device where one answers, and of the plain loop
+// that stands for it in host memory.
 #include "kernels/cuda/key_counts.cuh"
 
 #include <gtest/gtest.h>

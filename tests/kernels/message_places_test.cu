@@ -1,5 +1,5 @@
-// Places of rows' messages in their bins, in host memory (and on a device where one answers): each row's are
-// there, tile after tile.
+// Places of rows' messages in their bins, each row's tile after tile: on a device where one answers, and of
+// the plain loop that stands for it in host memory.
 #include "kernels/cuda/message_places.cuh"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,158 @@
+// Elements dealt to tiles and their pieces, in host memory (and on a device where one answers), against lists
+// of what every tile has.
+#include "kernels/cuda/tile_dealer.cuh"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "kernels/devices.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr std::uint32_t kTileColumns = 100, kFirstRow = 7;
+
+/// Rows in the order in which they are dealt, each a list of columns; a column's slot is its number, with one
+/// more slot behind every tile.
+struct Rows {
+  std::uint32_t num_tiles = 1;
+  std::vector<std::vector<VertexId>> columns;
+
+  void add(std::size_t length, const std::function<std::uint32_t()>& tile, std::mt19937& random) {
+    std::vector<VertexId> row(length);
+    for (VertexId& column : row) column = tile() * kTileColumns + random() % kTileColumns;
+    columns.push_back(row);
+  }
+};
+
+struct Dealt {
+  std::vector<std::uint16_t> offsets;
+  std::vector<std::uint32_t> piece_firsts, num_pieces;  // pieces tile after tile
+  std::vector<VertexId> piece_rows;
+
+  bool operator==(const Dealt&) const = default;
+};
+
+Dealt expected_of(const Rows& rows) {
+  Dealt dealt;
+  for (std::uint32_t tile = 0; tile < rows.num_tiles; ++tile) {
+    dealt.num_pieces.push_back(0);
+    for (std::size_t row = 0; row < rows.columns.size(); ++row) {
+      const std::size_t first = dealt.offsets.size();
+      for (const VertexId column : rows.columns[row])
+        if (column / kTileColumns == tile)
+          dealt.offsets.push_back(static_cast<std::uint16_t>(column % kTileColumns));
+      if (dealt.offsets.size() == first) continue;
+      dealt.piece_firsts.push_back(static_cast<std::uint32_t>(first));
+      dealt.piece_rows.push_back(static_cast<VertexId>(kFirstRow + row));
+      ++dealt.num_pieces.back();
+    }
+  }
+  return dealt;
+}
+
+template <class Memory>
+Dealt dealt_in(const Rows& rows) {
+  std::vector<std::uint64_t> row_starts{0}, row_froms;
+  std::vector<VertexId> all, slots;
+  std::vector<std::uint32_t> of_tile(rows.num_tiles), starts_of_tiles;
+  for (const auto& row : rows.columns) {
+    row_froms.push_back(all.size());
+    row_starts.push_back(row_starts.back() + row.size());
+    all.insert(all.end(), row.begin(), row.end());
+    all.push_back(0);  // rows do not follow each other
+    for (const VertexId column : row) ++of_tile[column / kTileColumns];
+  }
+  for (VertexId column = 0; column < rows.num_tiles * kTileColumns; ++column)
+    slots.push_back(column + column / kTileColumns);
+  for (std::uint32_t tile = 0, sum = 0; tile < rows.num_tiles; sum += of_tile[tile++])
+    starts_of_tiles.push_back(sum);
+  const std::uint64_t count = row_starts.back();
+  const auto starts = Memory::template from_host<std::uint64_t>(row_starts),
+             froms = Memory::template from_host<std::uint64_t>(row_froms);
+  const auto cols = Memory::template from_host<VertexId>(all),
+             slots_there = Memory::template from_host<VertexId>(slots);
+  const auto tile_starts = Memory::template from_host<std::uint32_t>(starts_of_tiles);
+  const auto keys = column_keys<Memory>(slots_there, kTileColumns + 1);
+  BuildVector<Memory, std::uint16_t> offsets(count);
+  BuildVector<Memory, std::uint32_t> piece_firsts(count), num_pieces(rows.num_tiles);
+  BuildVector<Memory, VertexId> piece_rows(count);
+  deal_to_tiles<Memory>({.count = count,
+                         .starts = starts.data(),
+                         .from = froms.data(),
+                         .cols = cols.data(),
+                         .column_keys = keys.data(),
+                         .first_row = kFirstRow,
+                         .num_tiles = rows.num_tiles,
+                         .tile_starts = tile_starts.data()},
+                        rows.columns.size(), {offsets.data(), piece_firsts.data(), piece_rows.data()},
+                        num_pieces.data());
+  Dealt dealt{.offsets = Memory::to_host(offsets.data(), count),
+              .num_pieces = Memory::to_host(num_pieces.data(), rows.num_tiles)};
+  for (std::uint32_t tile = 0; tile < rows.num_tiles; ++tile) {
+    const std::uint64_t first = starts_of_tiles[tile], size = dealt.num_pieces[tile];
+    for (const std::uint32_t e : Memory::to_host(piece_firsts.data() + first, size))
+      dealt.piece_firsts.push_back(e);
+    for (const VertexId row : Memory::to_host(piece_rows.data() + first, size))
+      dealt.piece_rows.push_back(row);
+  }
+  return dealt;
+}
+
+void expect_dealt(const Rows& rows) {
+  const Dealt expected = expected_of(rows);
+  EXPECT_TRUE(dealt_in<HostMemory>(rows) == expected);
+  if (num_devices() > 0) EXPECT_TRUE(dealt_in<DeviceMemory>(rows) == expected) << "on the device";
+}
+
+TEST(TileDealer, DealsRowsOfAllLengths) {
+  for (const std::uint32_t num_tiles : {1u, 2u, 7u, 256u}) {
+    std::mt19937 random(num_tiles);
+    Rows rows{num_tiles, {}};
+    for (int i = 0; i < 3000; ++i)
+      rows.add(
+          random() % (random() % 50 == 0 ? 4000 : 20), [&] { return random() % num_tiles; }, random);
+    SCOPED_TRACE(num_tiles);
+    expect_dealt(rows);
+  }
+}
+
+/// Rows end where blocks do, or an element before or behind, and the last block is full.
+TEST(TileDealer, DealsRowsThatEndWithBlocks) {
+  std::mt19937 random(5);
+  Rows rows{9, {}};
+  const auto any = [&] { return random() % 9; };
+  for (const std::size_t length : {kDealElements, 0u, 1u, kDealElements - 1, 2 * kDealElements, 0u, 0u,
+                                   kDealElements + 1, kDealElements - 1, 5u, 3 * kDealElements - 5})
+    rows.add(length, any, random);
+  expect_dealt(rows);
+}
+
+/// A piece goes on from a block before, though there are blocks between that have nothing of its tile.
+TEST(TileDealer, KnowsPiecesThatGoOnOverBlocksWithoutThem) {
+  std::mt19937 random(6);
+  Rows rows{6, {}};
+  std::size_t dealt = 0;
+  // Tile 5 at the beginning, in the middle and at the end of rows of many blocks; of some rows in two alone.
+  for (int row = 0; row < 40; ++row) {
+    const std::size_t length = 5 * kDealElements + random() % 100;
+    dealt = 0;
+    rows.add(
+        length,
+        [&] {
+          ++dealt;
+          const bool is_begin = dealt < 20 && row % 2 == 0, is_end = dealt + 20 > length && row % 3 == 0,
+                     is_middle = dealt == length / 2 && row % 5 == 0;
+          return is_begin || is_middle || is_end ? 5u : static_cast<std::uint32_t>(random() % 5);
+        },
+        random);
+    rows.add(
+        random() % 3, [&] { return static_cast<std::uint32_t>(random() % 6); }, random);
+  }
+  expect_dealt(rows);
+}
+
+}  // namespace
+}  // namespace tessera::cuda

@@ -19,7 +19,7 @@ struct PreparationOptions {
   std::uint32_t tile_columns = 0;  ///< of a tile, 1 to 65,535
   BinLimits bins;
   /// From so many elements on columns are dealt by their upper bits and then counted (docs/performance.md).
-  std::uint64_t least_dealt = std::uint64_t{1} << 25;
+  std::uint64_t least_dealt = std::uint64_t{1} << 23;
 };
 
 /// The tile-messages form of a graph for one device, in solver order.

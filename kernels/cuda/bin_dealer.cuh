@@ -17,6 +17,27 @@ struct Segment {
   std::uint32_t first, end;
 };
 
+/// The one of an array of `count` < 2^32 elements.
+inline BuildVector<DeviceMemory, Segment> whole_segment(std::uint64_t count) {
+  BuildVector<DeviceMemory, Segment> whole(1);
+  Segment* only = whole.data();
+  const auto end = static_cast<std::uint32_t>(count);
+  DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, end}; });
+  return whole;
+}
+
+/// Those that end there, each where the next begins.
+inline BuildVector<DeviceMemory, Segment> segments_until(
+    const BuildVector<DeviceMemory, std::uint32_t>& ends) {
+  BuildVector<DeviceMemory, Segment> segments(ends.size());
+  Segment* segment = segments.data();
+  const std::uint32_t* end = ends.data();
+  DeviceMemory::each(ends.size(), [=] __device__(std::uint64_t s) {
+    segment[s] = {s == 0 ? 0 : end[s - 1], end[s]};
+  });
+  return segments;
+}
+
 /// Segments, cut into chunks of `size` elements, the last of each maybe of fewer: a block's. Those of segment
 /// s are before[s] to before[s + 1].
 struct SegmentChunks {

@@ -79,17 +79,9 @@ class EdgeSort {
   /// Keys by bucket. Gives where buckets end.
   Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
     Vector<std::uint16_t> seconds(num_edges_);
-    Vector<Segment> whole(1), segments(digits_.num_first_bins());
-    Segment *only = whole.data(), *segment = segments.data();
-    const auto count = static_cast<std::uint32_t>(num_edges_);
-    DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
-    const auto ends = deal_to_bins(whole, digits_.num_first_bins(), num_edges_,
+    const auto ends = deal_to_bins(whole_segment(num_edges_), digits_.num_first_bins(), num_edges_,
                                    RowsToBins{rows_, cols_, digits_, seconds.data(), halfway.data()});
-    const std::uint32_t* end = ends.data();
-    DeviceMemory::each(segments.size(), [=] __device__(std::uint64_t s) {
-      segment[s] = {s == 0 ? 0 : end[s - 1], end[s]};
-    });
-    return deal_to_bins(segments, digits_.num_second_bins(), num_edges_,
+    return deal_to_bins(segments_until(ends), digits_.num_second_bins(), num_edges_,
                         SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
   }
 

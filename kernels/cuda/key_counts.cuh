@@ -92,16 +92,9 @@ void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_
                       std::uint32_t* counts) {
   BuildVector<DeviceMemory, Low> lows(num_keys);
   const auto num_ranges = static_cast<std::uint32_t>((num_values - 1) >> shift) + 1;
-  BuildVector<DeviceMemory, Segment> whole(1), ranges(num_ranges);
-  Segment *only = whole.data(), *range = ranges.data();
-  const auto count = static_cast<std::uint32_t>(num_keys);
-  DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
-  const auto ends = deal_to_bins(whole, num_ranges, num_keys, KeysToRanges<Low>{keys, shift, lows.data()});
-  const std::uint32_t* end = ends.data();
-  DeviceMemory::each(num_ranges, [=] __device__(std::uint64_t r) {
-    range[r] = {r == 0 ? 0 : end[r - 1], end[r]};
-  });
-  count_ranges(lows.data(), ranges, shift, num_keys, num_values, counts);
+  const auto ends = deal_to_bins(whole_segment(num_keys), num_ranges, num_keys,
+                                 KeysToRanges<Low>{keys, shift, lows.data()});
+  count_ranges(lows.data(), segments_until(ends), shift, num_keys, num_values, counts);
 }
 
 /// As count_keys(), for at least one key and fewer than 2^32. Each of the 2^(shift - kCountedBits) parts of a
@@ -110,13 +103,8 @@ void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_
 inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
                             std::uint32_t* counts) {
   const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
-  if (bits <= kCountedBits) {
-    BuildVector<DeviceMemory, Segment> whole(1);
-    Segment* only = whole.data();
-    const auto count = static_cast<std::uint32_t>(num_keys);
-    DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, count}; });
-    return count_ranges(keys, whole, bits, num_keys, num_values, counts);
-  }
+  if (bits <= kCountedBits)
+    return count_ranges(keys, whole_segment(num_keys), bits, num_keys, num_values, counts);
   const unsigned range_bits = std::clamp(bits - kCountedBits - 1, kFewestRangeBits, kMostRangeBits),
                  shift = bits - range_bits;
   if (shift <= 16)

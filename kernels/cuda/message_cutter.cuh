@@ -158,7 +158,7 @@ struct MessageCutter {
   void add_dealt_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
     Vector<std::uint32_t> firsts(count);
     Vector<VertexId> rows(count);
-    const std::uint32_t num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
+    const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
     Vector<std::uint32_t> tile_firsts(num_tiles + std::uint64_t{1});
     Memory::clear(tile_firsts.data(), sizeof(std::uint32_t));
     deal_to_tiles<Memory>({.count = count,

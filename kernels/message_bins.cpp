@@ -14,9 +14,19 @@ constexpr std::uint64_t kPiecesOfBin = 16;
 
 /// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
 std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint32_t num_messages, const FindRows& find) {
+  // piece * num_messages / num_pieces of each, without a division.
   std::vector<std::uint32_t> targets(num_pieces);
-  for (std::uint64_t piece = 1; piece <= num_pieces; ++piece)
-    targets[piece - 1] = static_cast<std::uint32_t>(piece * num_messages / num_pieces);
+  const std::uint64_t step = num_messages / num_pieces, left_of_step = num_messages % num_pieces;
+  std::uint64_t target = 0, left = 0;
+  for (std::uint32_t& of_piece : targets) {
+    target += step;
+    left += left_of_step;
+    if (left >= num_pieces) {
+      left -= num_pieces;
+      ++target;
+    }
+    of_piece = static_cast<std::uint32_t>(target);
+  }
   std::vector<BinEdge> edges = {{}};
   edges.reserve(num_pieces + 1);
   for (const BinEdge& edge : find(targets))

@@ -3,6 +3,7 @@
 #pragma once
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cuda/build_memory.cuh"
 
@@ -229,37 +230,71 @@ __global__ void __launch_bounds__(kBinThreads, 2)
         .run(cursors);
 }
 
-/// Deals the elements of every segment to num_bins <= kMostBins bins, which follow each other in the
-/// segment's part of the result. Gives where they end, those of segment s from s * num_bins on. num_elements:
-/// of all segments, or more. Elements has key(i) of element i, 32 bits, bin(key), a type Rest, void or of 32
-/// bits with rest(i), and store(place, key[, rest]).
+/// How the elements of segments go to bins, and where the next of each bin goes.
+struct BinPlan {
+  std::uint32_t num_segments, num_bins, chunk_size;
+  unsigned num_blocks;
+  const Segment* segments;
+  BuildVector<DeviceMemory, std::uint32_t> before, cursors;
+
+  SegmentChunks chunks() const { return {segments, before.data(), num_segments, chunk_size}; }
+};
+
+/// num_elements: of all segments, or more; segments live as long as the plan. Elements has key(i) of element
+/// i, 32 bits, and bin(key) < num_bins <= kMostBins. counts: how many of the only segment's go to each bin;
+/// null: they are counted.
+template <class Elements>
+BinPlan plan_bins(const BuildVector<DeviceMemory, Segment>& segments, std::uint32_t num_bins,
+                  std::uint64_t num_elements, const Elements& elements,
+                  const std::uint32_t* counts = nullptr) {
+  require(counts == nullptr || segments.size() == 1, "only one segment's bins are counted beforehand");
+  constexpr std::uint64_t kManyElements = std::uint64_t{1} << 26;
+  const std::uint32_t size = num_elements < kManyElements ? kBinTile : 4 * kBinTile;
+  const Segment* segment = segments.data();
+  BinPlan plan{.num_segments = static_cast<std::uint32_t>(segments.size()),
+               .num_bins = num_bins,
+               .chunk_size = size,
+               .num_blocks = static_cast<unsigned>(num_elements / size + segments.size()),  // at most
+               .segments = segment,
+               .before = BuildVector<DeviceMemory, std::uint32_t>(segments.size() + 1),
+               .cursors = BuildVector<DeviceMemory, std::uint32_t>(segments.size() * num_bins)};
+  auto sums = DeviceMemory::zeros<std::uint32_t>(plan.cursors.size() + 1);
+  std::uint32_t *cursor = plan.cursors.data(), *sum = sums.data();
+  list_chunks_kernel<<<1, kBinThreads>>>(segment, plan.num_segments, size, plan.before.data());
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  if (counts == nullptr) {
+    count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements, sum + 1);
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  } else {
+    DeviceMemory::copy(counts, sum + 1, num_bins * sizeof *counts);
+  }
+  sum_up(sums);
+  DeviceMemory::each(plan.cursors.size(), [=] __device__(std::uint64_t bin) {
+    const std::uint64_t s = bin / num_bins;
+    cursor[bin] = segment[s].first + (sum[bin] - sum[s * num_bins]);
+  });
+  return plan;
+}
+
+/// Deals the elements of every segment to its bins, which follow each other in the segment's part of the
+/// result. Gives where they end, those of segment s from s * num_bins on. Elements has, beside what
+/// plan_bins() asks for, a type Rest, void or of 32 bits with rest(i), and store(place, key[, rest]).
+template <class Elements>
+BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(BinPlan plan, const Elements& elements) {
+  constexpr std::size_t kBytes = sizeof(BinTile<typename Elements::Rest>);
+  allow_shared_bytes<deal_to_bins_kernel<Elements>>(kBytes);
+  deal_to_bins_kernel<<<plan.num_blocks, kBinThreads, kBytes>>>(plan.chunks(), plan.num_bins, elements,
+                                                                plan.cursors.data());
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  return std::move(plan.cursors);
+}
+
+/// Both at once.
 template <class Elements>
 BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(const BuildVector<DeviceMemory, Segment>& segments,
                                                       std::uint32_t num_bins, std::uint64_t num_elements,
                                                       const Elements& elements) {
-  constexpr std::uint64_t kManyElements = std::uint64_t{1} << 26;
-  const std::uint32_t size = num_elements < kManyElements ? kBinTile : 4 * kBinTile;
-  const Segment* segment = segments.data();
-  BuildVector<DeviceMemory, std::uint32_t> before(segments.size() + 1), cursors(segments.size() * num_bins);
-  auto sums = DeviceMemory::zeros<std::uint32_t>(cursors.size() + 1);
-  std::uint32_t *chunks_before = before.data(), *cursor = cursors.data(), *sum = sums.data();
-  list_chunks_kernel<<<1, kBinThreads>>>(segment, static_cast<std::uint32_t>(segments.size()), size,
-                                         chunks_before);
-  TESSERA_CUDA_CALL(cudaGetLastError());
-  const SegmentChunks chunks{segment, chunks_before, static_cast<std::uint32_t>(segments.size()), size};
-  const auto num_blocks = static_cast<unsigned>(num_elements / size + segments.size());  // at most
-  count_bins_kernel<<<num_blocks, kBinThreads>>>(chunks, num_bins, elements, sum + 1);
-  TESSERA_CUDA_CALL(cudaGetLastError());
-  sum_up(sums);
-  DeviceMemory::each(cursors.size(), [=] __device__(std::uint64_t bin) {
-    const std::uint64_t s = bin / num_bins;
-    cursor[bin] = segment[s].first + (sum[bin] - sum[s * num_bins]);
-  });
-  constexpr std::size_t kBytes = sizeof(BinTile<typename Elements::Rest>);
-  allow_shared_bytes<deal_to_bins_kernel<Elements>>(kBytes);
-  deal_to_bins_kernel<<<num_blocks, kBinThreads, kBytes>>>(chunks, num_bins, elements, cursor);
-  TESSERA_CUDA_CALL(cudaGetLastError());
-  return cursors;
+  return deal_to_bins(plan_bins(segments, num_bins, num_elements, elements), elements);
 }
 
 }  // namespace tessera::cuda

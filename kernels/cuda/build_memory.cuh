@@ -2,7 +2,6 @@
 // for a Memory can be tested without a device. On a device all work is queued on its default stream, and
 // scratch comes from its memory pool.
 #pragma once
-#include <thrust/copy.h>
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/reduce.h>
@@ -10,11 +9,13 @@
 #include <thrust/system_error.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_select.cuh>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -22,6 +23,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/types.hpp"
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/device_memory.hpp"
@@ -81,6 +83,13 @@ struct MemoryTools {
     Memory::clear(result.data(), size * sizeof(T));
     return result;
   }
+  /// kNoVertex everywhere.
+  static Vector<VertexId> no_vertices(std::uint64_t size) {
+    static_assert(kNoVertex == ~VertexId{0});
+    Vector<VertexId> result(size);
+    Memory::fill(result.data(), 0xff, size * sizeof(VertexId));
+    return result;
+  }
   template <class T>
   static Vector<T> from_host(std::span<const T> host) {
     Vector<T> result(host.size());
@@ -96,6 +105,16 @@ struct MemoryTools {
   template <class T>
   static T read(const T* from) {
     return to_host(from, 1)[0];
+  }
+  /// What lies at both places, in one read.
+  template <class T>
+  static std::array<T, 2> read_both(const T* first, const T* second) {
+    Vector<T> both(2);
+    T* to = both.data();
+    Memory::each(2, [=] __host__ __device__(std::uint64_t i) { to[i] = i == 0 ? *first : *second; });
+    std::array<T, 2> result;
+    Memory::download(to, result.data(), sizeof result);
+    return result;
   }
   /// One after the other; the parts are freed.
   template <class T>
@@ -177,8 +196,9 @@ struct HostMemory : MemoryTools<HostMemory> {
   static void free_result(void* memory) { deallocate(memory); }
   static inline std::atomic<std::uint64_t> most_free_bytes = ~std::uint64_t{0};  ///< for tests
   static std::uint64_t free_bytes() { return most_free_bytes; }
-  static void clear(void* to, std::size_t num_bytes) {
-    if (num_bytes > 0) std::memset(to, 0, num_bytes);
+  static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
+  static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
+    if (num_bytes > 0) std::memset(to, byte, num_bytes);
   }
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) std::memcpy(to, from, num_bytes);
@@ -257,8 +277,9 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     (void)cudaFree(memory);
   }
   static std::uint64_t free_bytes() { return free_device_bytes(); }
-  static void clear(void* to, std::size_t num_bytes) {
-    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, 0, num_bytes));
+  static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
+  static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
+    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, byte, num_bytes));
   }
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));
@@ -355,13 +376,19 @@ void raise(BuildVector<Memory, T>& values) {
   thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), values.data(),
                          thrust::maximum<T>());
 }
-/// Those i < count, ascending, for which `wanted` holds.
+/// Those i < count, ascending, for which `wanted` holds: num_found.
 template <class I, class Memory, class F>
-BuildVector<Memory, I> indices_where(std::uint64_t count, F wanted) {
-  BuildVector<Memory, I> found(count);
-  I* end = thrust::copy_if(Memory::policy(), thrust::counting_iterator<I>(0),
-                           thrust::counting_iterator<I>(static_cast<I>(count)), found.data(), wanted);
-  found.truncate(static_cast<std::uint64_t>(end - found.data()));
+BuildVector<Memory, I> indices_where(std::uint64_t count, std::uint64_t num_found, F wanted) {
+  BuildVector<Memory, I> found(num_found);
+  const auto first = thrust::counting_iterator<I>(0);
+  if constexpr (std::is_same_v<Memory, DeviceMemory>) {  // Thrust would wait for the number
+    BuildVector<Memory, std::uint64_t> number(1);
+    Memory::with_scratch([&](void* scratch, std::size_t& num_bytes) {
+      return cub::DeviceSelect::If(scratch, num_bytes, first, found.data(), number.data(), count, wanted);
+    });
+  } else {
+    std::copy_if(first, first + static_cast<std::ptrdiff_t>(count), found.data(), wanted);
+  }
   return found;
 }
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "kernels/cuda/bin_dealer.cuh"
+#include "kernels/cuda/bucket_sort.cuh"
 #include "kernels/cuda/edge_digits.hpp"
-#include "kernels/cuda/large_ranges.cuh"
-#include "kernels/cuda/range_sort.cuh"
+#include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/unmarked_elements.cuh"
 
 namespace tessera::cuda {
@@ -45,6 +45,13 @@ struct SecondsToBins {
 };
 
 static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins);
+static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
+
+struct SortedEdges {
+  BuildVector<DeviceMemory, EdgeOffset> row_offsets;           ///< num_vertices + 1
+  BuildVector<DeviceMemory, VertexId> col_indices;             ///< ascending in a row, each once
+  BuildVector<DeviceMemory, std::uint32_t> columns_in_ranges;  ///< elements with columns in each of KeyRanges
+};
 
 /// One to 2^32 - 2 edges, of vertices that EdgeDigits fit.
 class EdgeSort {
@@ -57,30 +64,38 @@ class EdgeSort {
         num_vertices_(num_vertices),
         num_edges_(num_edges),
         rows_(rows),
-        cols_(cols),
-        keys_(num_edges) {}
+        cols_(cols) {}
 
-  /// Where rows begin, num_vertices + 1, and their columns, ascending, each once.
-  std::pair<Vector<EdgeOffset>, Vector<VertexId>> run() {
-    auto row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
-    auto repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
+  SortedEdges run() {
+    Vector<std::uint32_t> row_lengths, repeated;
     {
-      Vector<std::uint32_t> spare(num_edges_);
+      Vector<std::uint32_t> spare;
       const Vector<std::uint32_t> ends = deal_by_rows(spare);
+      row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
+      repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
       const KeySort all{digits_,      keys_.data(),    spare.data(),
                         keys_.data(), repeated.data(), row_lengths.data()};
-      sort_buckets(all, ends.data());
-      LargeRangeSort(all, keys_.data(), spare.data(), num_edges_).run(ends.data());
+      BucketSort(all, keys_.data(), spare.data(), num_edges_).run(ends.data());
     }
-    return {offsets_of(row_lengths), unmarked_elements(keys_, repeated.data())};
+    const KeyRanges ranges = KeyRanges::of(num_vertices_);
+    auto in_ranges = DeviceMemory::zeros<std::uint32_t>(ranges.count);
+    auto cols = unmarked_elements(keys_, repeated.data(), {ranges.shift, ranges.count, in_ranges.data()});
+    return {offsets_of(row_lengths), std::move(cols), std::move(in_ranges)};
   }
 
   // Parents of device lambdas must be public.
-  /// Keys by bucket. Gives where buckets end.
+  /// Keys by bucket. Gives where buckets end. Memory is asked for while a device counts rows, as that may
+  /// take the host long.
   Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
+    const auto all = whole_segment(num_edges_);
+    RowsToBins edges{rows_, cols_, digits_, nullptr, nullptr};
+    BinPlan plan = plan_bins(all, digits_.num_first_bins(), num_edges_, edges);
+    keys_ = Vector<std::uint32_t>(num_edges_);
+    halfway = Vector<std::uint32_t>(num_edges_);
     Vector<std::uint16_t> seconds(num_edges_);
-    const auto ends = deal_to_bins(whole_segment(num_edges_), digits_.num_first_bins(), num_edges_,
-                                   RowsToBins{rows_, cols_, digits_, seconds.data(), halfway.data()});
+    edges.seconds = seconds.data();
+    edges.keys = halfway.data();
+    const auto ends = deal_to_bins(std::move(plan), edges);
     return deal_to_bins(segments_until(ends), digits_.num_second_bins(), num_edges_,
                         SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
   }

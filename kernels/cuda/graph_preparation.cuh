@@ -17,17 +17,31 @@ PatternCsr csr_of_edges(std::uint64_t num_vertices, std::uint64_t num_edges, con
   if (num_edges >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use several GPUs");
   SortedElements<Memory> sorted = sorted_elements<Memory>(num_vertices, num_edges, rows, cols);
   return {num_vertices, Memory::as_buffer(std::move(sorted.row_offsets)),
-          Memory::as_buffer(std::move(sorted.col_indices))};
+          Memory::as_buffer(std::move(sorted.col_indices)),
+          Memory::as_buffer(std::move(sorted.columns_in_ranges))};
 }
+
+/// What vertices are ordered by first: inputs, rows that are none, the rest. Columns of kLong elements or
+/// more, few of a power-law graph, share a key, and all inputs do in the order as given.
+struct OrderKey {
+  static constexpr std::uint32_t kLong = 253, kRowAlone = 254, kRest = 255;
+  __host__ __device__ static std::uint8_t of(bool by_length, std::uint32_t column, std::uint64_t row) {
+    if (column == 0) return row > 0 ? kRowAlone : kRest;
+    return static_cast<std::uint8_t>(by_length && column < kLong ? kLong - column : 0);
+  }
+};
 
 /// What a look at all vertices finds. Of one type, as padding would be copied from a device without ever
 /// being written.
 struct VertexFindings {
   std::uint64_t longest_column = 0, longest_row = 0, num_inputs = 0;
+  std::uint64_t num_linked = 0;  ///< inputs, and rows with elements
+  std::uint64_t num_long = 0;    ///< columns of OrderKey::kLong elements or more
 
   __host__ __device__ friend VertexFindings operator+(const VertexFindings& a, const VertexFindings& b) {
     return {a.longest_column < b.longest_column ? b.longest_column : a.longest_column,
-            a.longest_row < b.longest_row ? b.longest_row : a.longest_row, a.num_inputs + b.num_inputs};
+            a.longest_row < b.longest_row ? b.longest_row : a.longest_row, a.num_inputs + b.num_inputs,
+            a.num_linked + b.num_linked, a.num_long + b.num_long};
   }
 };
 
@@ -55,29 +69,45 @@ struct GraphPreparation {
     lengths_ = Memory::template zeros<std::uint32_t>(n);
     std::uint32_t* length = lengths_.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt, length);
+    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt,
+                       csr_.columns_in_ranges.data(), length);
     found_ = thrust::transform_reduce(
         Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
         thrust::counting_iterator<std::uint64_t>(n),
         [=] __host__ __device__(std::uint64_t v) -> VertexFindings {
-          return {length[v], offset[v + 1] - offset[v], length[v] > 0 ? 1u : 0u};
+          const std::uint64_t row_length = offset[v + 1] - offset[v];
+          return {length[v], row_length, length[v] > 0 ? 1u : 0u, length[v] > 0 || row_length > 0 ? 1u : 0u,
+                  length[v] >= OrderKey::kLong ? 1u : 0u};
         },
         VertexFindings(), thrust::plus<VertexFindings>());
-    // Keys of vertices that are no inputs: rows with elements, and behind them those without.
-    const std::uint32_t row_alone =
-        options_.by_length ? static_cast<std::uint32_t>(found_.longest_column) : 1;
     order_ = Vector<VertexId>(n);
+    keys_ = Vector<std::uint8_t>(n);
     VertexId* vertex = order_.data();
+    std::uint8_t* key = keys_.data();
     const bool by_length = options_.by_length;
     Memory::each(n, [=] __host__ __device__(std::uint64_t v) {
       vertex[v] = static_cast<VertexId>(v);
-      if (length[v] > 0)
-        length[v] = by_length ? row_alone - length[v] : 0;
-      else
-        length[v] = offset[v + 1] > offset[v] ? row_alone : row_alone + 1;
+      key[v] = OrderKey::of(by_length, length[v], offset[v + 1] - offset[v]);
     });
-    Memory::sort(lengths_, order_, 0, bits_for(row_alone + 1));
-    if (!by_length) lengths_ = {};
+    Memory::sort(keys_, order_, 0, 8);
+    if (by_length && found_.num_long > 0) order_long_columns();
+  }
+
+  /// They come first, so far in the order as given. Then lengths_ has by how much each, in order, is shorter
+  /// than the longest.
+  void order_long_columns() {
+    Vector<std::uint32_t> keys(found_.num_long);
+    Vector<VertexId> vertices(found_.num_long);
+    const auto longest = static_cast<std::uint32_t>(found_.longest_column);
+    const std::uint32_t* length = lengths_.data();
+    const VertexId* vertex = order_.data();
+    std::uint32_t* key = keys.data();
+    Memory::each(keys.size(),
+                 [=] __host__ __device__(std::uint64_t i) { key[i] = longest - length[vertex[i]]; });
+    Memory::copy(vertex, vertices.data(), vertices.size() * sizeof(VertexId));
+    Memory::sort(keys, vertices, 0, bits_for(longest - OrderKey::kLong));
+    Memory::copy(vertices.data(), order_.data(), vertices.size() * sizeof(VertexId));
+    lengths_ = std::move(keys);
   }
 
   void give_slots() {
@@ -95,66 +125,71 @@ struct GraphPreparation {
               .bins = options_.bins};
     if (shape_.num_slots > kMaxVertices)
       throw ResourceError("the graph has too many vertices for 32-bit slots");
-    slots_ = Vector<VertexId>(csr_.num_vertices);
+    slots_ = Memory::no_vertices(csr_.num_vertices);
     VertexId* slot = slots_.data();
     const VertexId* vertex = order_.data();
     const ColumnSlots slots(options_.tile_columns, tiles_.size());
-    Memory::each(csr_.num_vertices, [=] __host__ __device__(std::uint64_t i) {
-      slot[vertex[i]] = i < inputs ? slots.slot_of(static_cast<VertexId>(i)) : kNoVertex;
+    Memory::each(inputs, [=] __host__ __device__(std::uint64_t i) {
+      slot[vertex[i]] = slots.slot_of(static_cast<VertexId>(i));
     });
   }
 
   /// Elements in all tiles before each, from the keys of inputs that are in order; none of too many tiles or
-  /// elements.
+  /// elements, or in the order as given.
   Vector<std::uint32_t> count_before_tiles() {
     Vector<std::uint32_t> starts;
-    if (lengths_.empty() || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt)
+    if (!options_.by_length || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt)
       return starts;
-    lengths_.truncate(found_.num_inputs);
-    std::uint32_t* length = lengths_.data();
+    Vector<std::uint32_t> sums(found_.num_inputs);
+    std::uint32_t* sum = sums.data();
+    const std::uint32_t* below_longest = lengths_.data();
+    const std::uint8_t* key = keys_.data();
     const auto longest = static_cast<std::uint32_t>(found_.longest_column);
-    Memory::each(lengths_.size(),
-                 [=] __host__ __device__(std::uint64_t i) { length[i] = longest - length[i]; });
-    sum_up(lengths_);
+    const std::uint64_t num_long = found_.num_long;
+    Memory::each(sums.size(), [=] __host__ __device__(std::uint64_t i) {
+      sum[i] = i < num_long ? longest - below_longest[i] : OrderKey::kLong - key[i];
+    });
+    sum_up(sums);
     starts = Vector<std::uint32_t>(tiles_.size());
     std::uint32_t* start = starts.data();
     const std::uint64_t columns = options_.tile_columns;
-    Memory::each(starts.size(), [=] __host__ __device__(std::uint64_t t) {
-      start[t] = t == 0 ? 0 : length[t * columns - 1];
-    });
+    Memory::each(starts.size(),
+                 [=] __host__ __device__(std::uint64_t t) { start[t] = t == 0 ? 0 : sum[t * columns - 1]; });
     return starts;
   }
 
   CutMessages<Memory, S> cut_rows() {
-    const std::uint64_t n = csr_.num_vertices;
-    RowChunk<Memory, S> chunk{.starts = Memory::template zeros<std::uint64_t>(n + 1),
-                              .cols = csr_.col_indices.data()};
-    Vector<std::uint64_t> from(n);
+    const std::uint64_t num_rows = found_.num_linked;  // those behind have no elements
+    RowChunk<Memory, S> chunk{.starts = Vector<std::uint64_t>(num_rows + 1), .cols = csr_.col_indices.data()};
+    Vector<std::uint64_t> from(num_rows);
     std::uint64_t *start = chunk.starts.data(), *begin = from.data();
+    Memory::clear(start, sizeof(std::uint64_t));
     const VertexId* vertex = order_.data();
     const EdgeOffset* offset = csr_.row_offsets.data();
-    Memory::each(n, [=] __host__ __device__(std::uint64_t i) {
+    Memory::each(num_rows, [=] __host__ __device__(std::uint64_t i) {
       begin[i] = offset[vertex[i]];
       start[i + 1] = offset[vertex[i] + 1] - begin[i];
     });
     sum_up(chunk.starts);
     chunk.from = begin;
-    const Vector<std::uint32_t> tile_starts = count_before_tiles();
-    chunk.tile_starts = tile_starts.data();
+    chunk.tile_starts = count_before_tiles();
     lengths_ = {};
-    Vector<std::uint16_t> keys;
-    if (!tile_starts.empty()) keys = column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride));
-    chunk.column_keys = keys.data();
+    keys_ = {};
+    Vector<std::uint16_t> table;
+    if (!chunk.tile_starts.empty())
+      table = column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride));
+    chunk.column_keys = table.data();
     MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
                                     false);
-    cutter.add(chunk, csr_.col_indices.size());
+    cutter.add(std::move(chunk), csr_.col_indices.size());
     return cutter.finish();
   }
 
   const PatternCsr& csr_;
   const PreparationOptions& options_;
   Vector<VertexId> order_, slots_;
-  Vector<std::uint32_t> lengths_;  // of columns; then keys of order_, if that is by length
+  Vector<std::uint32_t> lengths_;  // of columns; then see order_long_columns()
+  Vector<std::uint8_t> keys_;      // of order_, see OrderKey
   VertexFindings found_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;

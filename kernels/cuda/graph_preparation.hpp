@@ -12,6 +12,8 @@ struct PatternCsr {
   std::uint64_t num_vertices = 0;
   Buffer<EdgeOffset> row_offsets;  ///< num_vertices + 1
   Buffer<VertexId> col_indices;
+  /// Elements with columns in each range of key_counts.cuh, where these are known.
+  Buffer<std::uint32_t> columns_in_ranges{};
 };
 
 struct PreparationOptions {

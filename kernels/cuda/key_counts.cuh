@@ -12,6 +12,19 @@ inline constexpr unsigned kCountThreads = 1024, kCountLoads = 8;  // loads of a 
 /// from each other, more need not be.
 inline constexpr unsigned kCountedBits = 15, kFewestRangeBits = 8, kMostRangeBits = 10;
 
+/// Ranges of 2^shift values that keys are dealt to.
+struct KeyRanges {
+  unsigned shift;
+  std::uint32_t count;  ///< 0: values, 2^shift at most, are so few that keys need not be dealt
+
+  static KeyRanges of(std::uint64_t num_values) {
+    const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
+    if (bits <= kCountedBits) return {bits, 0};
+    const unsigned shift = bits - std::clamp(bits - kCountedBits - 1, kFewestRangeBits, kMostRangeBits);
+    return {shift, static_cast<std::uint32_t>((num_values - 1) >> shift) + 1};
+  }
+};
+
 /// Keys by their bits from `shift` on, to the bits below.
 template <class Low>
 struct KeysToRanges {
@@ -88,38 +101,38 @@ void count_ranges(const Low* lows, const BuildVector<DeviceMemory, Segment>& ran
 }
 
 template <class Low>
-void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values, unsigned shift,
-                      std::uint32_t* counts) {
+void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
+                      const KeyRanges& ranges, const std::uint32_t* in_ranges, std::uint32_t* counts) {
   BuildVector<DeviceMemory, Low> lows(num_keys);
-  const auto num_ranges = static_cast<std::uint32_t>((num_values - 1) >> shift) + 1;
-  const auto ends = deal_to_bins(whole_segment(num_keys), num_ranges, num_keys,
-                                 KeysToRanges<Low>{keys, shift, lows.data()});
-  count_ranges(lows.data(), segments_until(ends), shift, num_keys, num_values, counts);
+  const auto all = whole_segment(num_keys);
+  const KeysToRanges<Low> elements{keys, ranges.shift, lows.data()};
+  const auto ends = deal_to_bins(plan_bins(all, ranges.count, num_keys, elements, in_ranges), elements);
+  count_ranges(lows.data(), segments_until(ends), ranges.shift, num_keys, num_values, counts);
 }
 
 /// As count_keys(), for at least one key and fewer than 2^32. Each of the 2^(shift - kCountedBits) parts of a
 /// range reads all of it: 2 of 2^26 values, 4 of 2^27, 32 of 2^30. 2 bytes a key of device memory meanwhile,
 /// 4 of more than 2^26 values.
 inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                            std::uint32_t* counts) {
-  const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
-  if (bits <= kCountedBits)
-    return count_ranges(keys, whole_segment(num_keys), bits, num_keys, num_values, counts);
-  const unsigned range_bits = std::clamp(bits - kCountedBits - 1, kFewestRangeBits, kMostRangeBits),
-                 shift = bits - range_bits;
-  if (shift <= 16)
-    count_dealt_keys<std::uint16_t>(keys, num_keys, num_values, shift, counts);
+                            const std::uint32_t* in_ranges, std::uint32_t* counts) {
+  const KeyRanges ranges = KeyRanges::of(num_values);
+  if (ranges.count == 0)
+    count_ranges(keys, whole_segment(num_keys), ranges.shift, num_keys, num_values, counts);
+  else if (ranges.shift <= 16)
+    count_dealt_keys<std::uint16_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
   else
-    count_dealt_keys<std::uint32_t>(keys, num_keys, num_values, shift, counts);
+    count_dealt_keys<std::uint32_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
 }
 
 /// Adds to counts[k], k < num_values, how often k is among the keys, all of which are < num_values. A device
-/// deals them to ranges first where there are least_dealt of them.
+/// deals them to ranges first where there are least_dealt of them. in_ranges: how many are in each of
+/// KeyRanges; null: not known.
 template <class Memory>
 void count_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                std::uint64_t least_dealt, std::uint32_t* counts) {
+                std::uint64_t least_dealt, const std::uint32_t* in_ranges, std::uint32_t* counts) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
-    if (num_keys >= least_dealt && num_keys > 0) return count_many_keys(keys, num_keys, num_values, counts);
+    if (num_keys >= least_dealt && num_keys > 0)
+      return count_many_keys(keys, num_keys, num_values, in_ranges, counts);
   Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(counts + keys[e], 1); });
 }
 

@@ -1,8 +1,6 @@
 // Ranges of keys that are too many for shared memory: dealt to bins by the next of their digits, until they
 // are few enough (Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs", 2017).
 #pragma once
-#include <algorithm>
-
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/range_sort.cuh"
 
@@ -88,66 +86,5 @@ inline __global__ void __launch_bounds__(kLargeBins)
         in_spare,
         at > 0};
 }
-
-/// Sorts the buckets that sort_buckets() leaves out.
-class LargeRangeSort {
- public:
-  template <class T>
-  using Vector = BuildVector<DeviceMemory, T>;
-
-  /// keys, spare: of as many elements as there are keys.
-  LargeRangeSort(const KeySort& all, std::uint32_t* keys, std::uint32_t* spare, std::uint64_t num_keys)
-      : all_(all), keys_(keys), spare_(spare), num_keys_(num_keys), most_(num_keys / kRangeKeys + 1) {}
-
-  /// ends: of buckets, which follow each other.
-  void run(const std::uint32_t* ends) {
-    Vector<LargeRange> large(most_), next(most_);
-    auto counts = DeviceMemory::zeros<std::uint32_t>(2);
-    LargeRange* list = large.data();
-    std::uint32_t* num_large = counts.data() + 1;
-    DeviceMemory::each(all_.digits.num_buckets(), [=] __device__(std::uint64_t b) {
-      const std::uint32_t first = b == 0 ? 0 : ends[b - 1], count = ends[b] - first;
-      if (count > kRangeKeys)
-        list[atomicAdd(num_large, 1u)] = {first, count, 0, static_cast<std::uint32_t>(b)};
-    });
-    std::uint32_t count = DeviceMemory::read(num_large);
-    // One in each window, and two more for each bin that is larger than one; or as many as keys that are the
-    // same need.
-    Vector<KeyRange> ranges(count == 0 ? 0 : 8 * most_);
-    bool in_spare = false;
-    for (unsigned shift = all_.digits.key_bits(); count > 0; in_spare = !in_spare) {
-      const unsigned bits = std::min(kLargeDigitBits, shift);
-      shift -= bits;
-      const Vector<std::uint32_t> bin_ends = deal(large, count, shift, bits, in_spare);
-      DeviceMemory::clear(counts.data(), counts.size() * sizeof(std::uint32_t));
-      cut_large_kernel<<<count, kLargeBins>>>(large.data(), shift, bits, !in_spare, bin_ends.data(),
-                                              {ranges.data(), next.data(), counts.data(), num_large});
-      TESSERA_CUDA_CALL(cudaGetLastError());
-      const auto listed = DeviceMemory::to_host(counts.data(), 2);
-      sort_ranges(all_, ranges.data(), listed[0]);
-      count = listed[1];
-      large.swap(next);
-    }
-  }
-
-  // Parents of device lambdas must be public.
-  /// Gives the ends of bins.
-  Vector<std::uint32_t> deal(const Vector<LargeRange>& large, std::uint32_t count, unsigned shift,
-                             unsigned bits, bool in_spare) const {
-    Vector<Segment> segments(count);
-    Segment* segment = segments.data();
-    const LargeRange* range = large.data();
-    DeviceMemory::each(count, [=] __device__(std::uint64_t r) {
-      segment[r] = {range[r].first, range[r].first + range[r].count};
-    });
-    const KeysToBins elements{in_spare ? spare_ : keys_, in_spare ? keys_ : spare_, shift, bits};
-    return deal_to_bins(segments, 1u << bits, num_keys_, elements);
-  }
-
- private:
-  const KeySort& all_;
-  std::uint32_t *keys_, *spare_;
-  std::uint64_t num_keys_, most_;
-};
 
 }  // namespace tessera::cuda

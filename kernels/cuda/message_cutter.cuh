@@ -2,33 +2,35 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
-#include <thrust/transform_scan.h>
+#include <thrust/transform_reduce.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_runs.cuh"
+#include "kernels/cuda/row_pieces.cuh"
 #include "kernels/cuda/tile_dealer.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 #include "kernels/messages_build_input.hpp"
 
 namespace tessera::cuda {
 
-/// Tile and elements of a message, 1 to 65,536 of them.
-struct MessageShape {
-  __host__ __device__ static std::uint32_t of(std::uint32_t tile, std::uint32_t length) {
-    return tile << kTileShift | (length - 1);
-  }
-  __host__ __device__ static std::uint32_t tile(std::uint32_t shape) { return shape >> kTileShift; }
-  __host__ __device__ static std::uint32_t length(std::uint32_t shape) {
-    return (shape & ((1u << kTileShift) - 1)) + 1;
+inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
+
+/// What a look at the messages of all rows finds. Of one type, as padding would be copied from a device
+/// without ever being written.
+struct RowFindings {
+  std::uint64_t most_messages = 0, num_rows = 0, num_messages = 0;  ///< of a row; rows with some; of all
+
+  __host__ __device__ friend RowFindings operator+(const RowFindings& a, const RowFindings& b) {
+    return {a.most_messages < b.most_messages ? b.most_messages : a.most_messages, a.num_rows + b.num_rows,
+            a.num_messages + b.num_messages};
   }
 };
-
-inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
 
 /// Messages, chunk after chunk of rows, by tile and row in each.
 template <class Memory, class S>
@@ -44,6 +46,16 @@ struct CutMessages {
   Vector<std::uint32_t> shapes;      ///< see MessageShape
   Vector<std::uint64_t> firsts;      ///< into offsets
   Vector<std::uint32_t> row_counts;  ///< messages of row i at i + 1
+  RowFindings found;
+
+  /// Where these still are to become rows, shapes and firsts: a device may do that while the host uses
+  /// row_counts.
+  std::optional<RowPieces<Memory>> unwritten{};
+  void write_rest() {
+    if (!unwritten) return;
+    unwritten->write_messages(0, rows.data(), shapes.data(), firsts.data());
+    unwritten.reset();
+  }
 };
 
 /// Some rows of the result in a Memory.
@@ -55,42 +67,8 @@ struct RowChunk {
   const VertexId* cols = nullptr;
   const S* values = nullptr;
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
-  const std::uint32_t* tile_starts = nullptr;
+  BuildVector<Memory, std::uint32_t> tile_starts{};
   const std::uint16_t* column_keys = nullptr;  ///< then: table of column_keys()
-};
-
-/// What a row has in a tile.
-struct RowPiece {
-  std::uint32_t tile;
-  VertexId row;
-  std::uint32_t first, length;  ///< elements
-};
-
-/// Pieces by tile and row, those of tile t from tile_places[t] on in firsts and rows.
-struct RowPieces {
-  static constexpr std::uint64_t kChunk = 1024;
-
-  std::uint64_t num_elements, count;  ///< count: of pieces
-  std::uint32_t num_tiles;
-  const std::uint32_t* firsts;  ///< element that each begins with
-  const VertexId* rows;
-  const std::uint32_t *tile_firsts, *tile_places, *tile_starts;  ///< tile_firsts: pieces in tiles before each
-                                                                 ///< and in all; tile_starts: elements
-  const std::uint32_t* tiles_of_chunks = nullptr;                ///< tile of every kChunk-th piece
-
-  __host__ __device__ std::uint32_t find_tile(std::uint64_t p) const {
-    return static_cast<std::uint32_t>(last_not_above(tile_firsts, num_tiles, p));
-  }
-  __host__ __device__ RowPiece piece(std::uint64_t p) const {
-    std::uint32_t tile = tiles_of_chunks[p / kChunk];
-    while (tile_firsts[tile + 1] <= p) ++tile;
-    const std::uint64_t place = tile_places[tile] + (p - tile_firsts[tile]);
-    const std::uint32_t first = firsts[place];
-    const std::uint64_t end = p + 1 < tile_firsts[tile + 1] ? firsts[place + 1]
-                              : tile + 1 < num_tiles        ? tile_starts[tile + 1]
-                                                            : num_elements;
-    return {tile, rows[place], first, static_cast<std::uint32_t>(end - first)};
-  }
 };
 
 template <class Memory, class S>
@@ -112,11 +90,12 @@ struct MessageCutter {
     splits_ = longest_row > kMessageElements;
   }
 
-  /// Has copied from chunk.cols and chunk.values when it returns.
-  void add(const RowChunk<Memory, S>& chunk, std::uint64_t num_elements) {
+  /// Has copied from chunk.cols and chunk.values when it returns. A chunk with tile_starts has all rows.
+  void add(RowChunk<Memory, S>&& chunk, std::uint64_t num_elements) {
     if (num_elements == 0) return;
     if (num_elements >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use more ranks");
-    if (chunk.tile_starts != nullptr)
+    require(!out_.unwritten, "a chunk that is dealt has all rows");
+    if (!chunk.tile_starts.empty())
       add_dealt_elements(chunk, num_elements);
     else if (chunk.values == nullptr)
       add_elements<VertexId>(chunk, num_elements);
@@ -126,11 +105,12 @@ struct MessageCutter {
   }
 
   CutMessages<Memory, S> finish() {
-    std::uint64_t count = 0;
-    for (const auto& rows : rows_) count += rows.size();
-    if (count >= kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+    out_.found = look_at_rows();
+    if (out_.found.num_messages >= kNoVertex)
+      throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     out_.num_chunks = rows_.size();
-    if (count == 0) return std::move(out_);
+    if (out_.found.num_messages == 0) return std::move(out_);
+    if (out_.unwritten) fit_room(out_.found.num_messages);
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
     out_.firsts = Memory::joined(firsts_);
@@ -138,8 +118,18 @@ struct MessageCutter {
   }
 
   // Parents of device lambdas must be public.
+  RowFindings look_at_rows() const {
+    const std::uint32_t* count = out_.row_counts.data();
+    return thrust::transform_reduce(
+        Memory::policy(), count, count + out_.row_counts.size(),
+        [] __host__ __device__(std::uint32_t messages) -> RowFindings {
+          return {messages, messages > 0 ? 1u : 0u, messages};
+        },
+        RowFindings(), thrust::plus<RowFindings>());
+  }
+
   template <class P>
-  void add_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
+  void add_elements(RowChunk<Memory, S>& chunk, std::uint64_t count) {
     Vector<std::uint32_t> keys(count);  // tile, offset
     Vector<P> elements(count);
     make_keys(chunk, count, keys, elements);
@@ -151,16 +141,21 @@ struct MessageCutter {
     Memory::each(num_tiles, [=] __host__ __device__(std::uint64_t t) {
       tile_start[t] = static_cast<std::uint32_t>(first_not_below(key, count, t << kTileShift));
     });
-    find_pieces(chunk, count, tile_start,
+    find_pieces(chunk, std::move(tile_starts), count,
                 SortedElement<P, S>{key, elements.data(), next_offset(), next_value()});
   }
 
-  void add_dealt_elements(const RowChunk<Memory, S>& chunk, std::uint64_t count) {
-    Vector<std::uint32_t> firsts(count);
-    Vector<VertexId> rows(count);
+  void add_dealt_elements(RowChunk<Memory, S>& chunk, std::uint64_t count) {
+    require(out_.num_elements == 0, "a chunk that is dealt has all rows");
     const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
-    Vector<std::uint32_t> tile_firsts(num_tiles + std::uint64_t{1});
-    Memory::clear(tile_firsts.data(), sizeof(std::uint32_t));
+    RowPieces<Memory> pieces{.num_elements = count,
+                             .firsts = Vector<std::uint32_t>(count),
+                             .rows = Vector<VertexId>(count),
+                             .tile_firsts = Vector<std::uint32_t>(num_tiles + std::uint64_t{1}),
+                             .tile_starts = std::move(chunk.tile_starts),
+                             .lie_as_elements = true};
+    std::uint32_t* const tile_first = pieces.tile_firsts.data();
+    Memory::clear(tile_first, sizeof(std::uint32_t));
     deal_to_tiles<Memory>({.count = count,
                            .starts = chunk.starts.data(),
                            .from = chunk.from,
@@ -168,42 +163,50 @@ struct MessageCutter {
                            .column_keys = chunk.column_keys,
                            .first_row = static_cast<VertexId>(chunk.first_row),
                            .num_tiles = num_tiles,
-                           .tile_starts = chunk.tile_starts},
-                          chunk.starts.size() - 1, {next_offset(), firsts.data(), rows.data()},
-                          tile_firsts.data() + 1);
-    sum_up(tile_firsts);
-    cut_messages(chunk, {count, Memory::read(tile_firsts.data() + num_tiles), num_tiles, firsts.data(),
-                         rows.data(), tile_firsts.data(), chunk.tile_starts, chunk.tile_starts});
+                           .tile_starts = pieces.tile_starts.data()},
+                          chunk.starts.size() - 1, {next_offset(), pieces.firsts.data(), pieces.rows.data()},
+                          tile_first + 1);
+    sum_up(pieces.tile_firsts);
+    // Memory is asked for while a device deals, as that may take the host long.
+    add_room(count / kElementsOfMessage);
+    pieces.count = Memory::read(tile_first + num_tiles);
+    count_messages(chunk, pieces);
+    out_.unwritten = std::move(pieces);
   }
 
   std::uint16_t* next_offset() { return out_.offsets.data() + out_.num_elements; }
   S* next_value() { return out_.values.empty() ? nullptr : out_.values.data() + out_.num_elements; }
 
-  /// Element: of `count` by tile and row. tile_start: in tiles before each.
+  /// Element: of `count` by tile and row. tile_starts: in tiles before each.
   template <class Element>
-  void find_pieces(const RowChunk<Memory, S>& chunk, std::uint64_t count, const std::uint32_t* tile_start,
+  void find_pieces(RowChunk<Memory, S>& chunk, Vector<std::uint32_t> tile_starts, std::uint64_t count,
                    Element element) {
     const auto runs = find_runs<Memory>(
         count, [=] __host__ __device__(std::uint64_t e) { return (e == 0) | element.begins_piece(e); });
-    Vector<std::uint32_t> firsts(runs.size());
-    Vector<VertexId> rows(runs.size());
-    std::uint32_t* first = firsts.data();
-    VertexId* row = rows.data();
+    const std::uint64_t num_pieces = runs.size(), num_tiles = shape_.tiles.size();
+    RowPieces<Memory> pieces{.num_elements = count,
+                             .count = num_pieces,
+                             .firsts = Vector<std::uint32_t>(num_pieces),
+                             .rows = Vector<VertexId>(num_pieces),
+                             .tile_firsts = Vector<std::uint32_t>(num_tiles + 1),
+                             .tile_starts = std::move(tile_starts)};
+    std::uint32_t *first = pieces.firsts.data(), *tile_first = pieces.tile_firsts.data();
+    VertexId* row = pieces.rows.data();
     runs.each([=] __host__ __device__(std::uint64_t e, std::uint32_t piece, bool begins) {
       element.keep(e);
       if (!begins) return;
       first[piece] = static_cast<std::uint32_t>(e);
       row[piece] = element.row(e);
     });
-    const std::uint64_t num_pieces = runs.size(), num_tiles = shape_.tiles.size();
-    Vector<std::uint32_t> tile_firsts(num_tiles + 1);
-    std::uint32_t* tile_first = tile_firsts.data();
-    Memory::each(tile_firsts.size(), [=] __host__ __device__(std::uint64_t t) {
+    const std::uint32_t* tile_start = pieces.tile_starts.data();
+    Memory::each(num_tiles + 1, [=] __host__ __device__(std::uint64_t t) {
       tile_first[t] = static_cast<std::uint32_t>(
           t == num_tiles ? num_pieces : first_not_below(first, num_pieces, tile_start[t]));
     });
-    cut_messages(chunk, {count, num_pieces, static_cast<std::uint32_t>(num_tiles), first, row, tile_first,
-                         tile_first, tile_start});
+    count_messages(chunk, pieces);
+    add_room(pieces.num_messages());
+    pieces.write_messages(out_.num_elements, rows_.back().data(), shapes_.back().data(),
+                          firsts_.back().data());
   }
 
   template <class P>
@@ -230,56 +233,36 @@ struct MessageCutter {
         });
   }
 
-  /// Pieces become messages, long ones several.
-  void cut_messages(const RowChunk<Memory, S>& chunk, RowPieces pieces) {
-    Vector<std::uint32_t> tiles_of_chunks(pieces.count / RowPieces::kChunk + 1);
-    std::uint32_t* tile_of_chunk = tiles_of_chunks.data();
-    Memory::each(tiles_of_chunks.size(), [=] __host__ __device__(std::uint64_t c) {
-      tile_of_chunk[c] = pieces.find_tile(c * RowPieces::kChunk);
-    });
-    pieces.tiles_of_chunks = tile_of_chunk;
-    const std::uint64_t num_pieces = pieces.count, num_before = out_.num_elements;
-    const std::uint64_t first_row = chunk.first_row, *row_start = chunk.starts.data();
-    const auto most_of = [=] __host__ __device__(const RowPiece& piece) {
-      if (piece.length <= kMessageElements) return piece.length;
-      const std::uint64_t row = piece.row - first_row;
-      return elements_of_message(row_start[row + 1] - row_start[row]);
-    };
-    Vector<std::uint32_t> ends(splits_ ? num_pieces : 0);
-    std::uint32_t* end = splits_ ? ends.data() : nullptr;
-    if (splits_) {
-      thrust::transform_inclusive_scan(
-          Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
-          thrust::counting_iterator<std::uint64_t>(num_pieces), end,
-          [=] __host__ __device__(std::uint64_t p) -> std::uint32_t {
-            const RowPiece piece = pieces.piece(p);
-            const std::uint32_t most = most_of(piece);
-            return piece.length <= most ? 1 : (piece.length + most - 1) / most;
-          },
-          thrust::plus<std::uint32_t>());
-    }
-    const std::uint64_t num_messages = splits_ ? Memory::read(end + num_pieces - 1) : num_pieces;
+  void add_room(std::uint64_t num_messages) {
     rows_.emplace_back(num_messages);
     shapes_.emplace_back(num_messages);
     firsts_.emplace_back(num_messages);
-    VertexId* row = rows_.back().data();
-    std::uint32_t *shape = shapes_.back().data(), *row_count = out_.row_counts.data();
-    std::uint64_t* first = firsts_.back().data();
-    Memory::each(num_pieces, [=] __host__ __device__(std::uint64_t p) {
-      const RowPiece piece = pieces.piece(p);
-      const std::uint32_t length = piece.length, most = most_of(piece);
-      const std::uint64_t begin = end == nullptr ? p : p == 0 ? 0 : end[p - 1];
-      std::uint64_t m = begin;
-      for (std::uint32_t k = 0; k < length; k += most, ++m) {
-        row[m] = piece.row;
-        shape[m] = MessageShape::of(piece.tile, length - k < most ? length - k : most);
-        first[m] = num_before + piece.first + k;
-      }
-      add_to(row_count + piece.row + 1, static_cast<std::uint32_t>(m - begin));
-    });
+  }
+  /// What was added last is for so many, maybe anew.
+  void fit_room(std::uint64_t num_messages) {
+    if (rows_.back().size() < num_messages) {
+      rows_.pop_back();
+      shapes_.pop_back();
+      firsts_.pop_back();
+      add_room(num_messages);
+    }
+    rows_.back().truncate(num_messages);
+    shapes_.back().truncate(num_messages);
+    firsts_.back().truncate(num_messages);
+  }
+
+  void count_messages(RowChunk<Memory, S>& chunk, RowPieces<Memory>& pieces) {
+    pieces.first_row = static_cast<VertexId>(chunk.first_row);
+    pieces.row_starts = std::move(chunk.starts);
+    pieces.splits = splits_;
+    pieces.count_messages(out_.row_counts.data());
   }
 
  private:
+  /// Elements for which room for a message is asked before messages are counted: in power-law graphs one has
+  /// some more. What is too much stays allocated as long as messages do, 4 bytes an element at most.
+  static constexpr std::uint64_t kElementsOfMessage = 4;
+
   const MessagesShape& shape_;
   const VertexId* slot_of_column_;
   bool splits_ = false;  // some row may have more elements than a message takes
@@ -368,7 +351,7 @@ struct HostRowCutter {
     RowChunk<Memory, S> chunk{first, Memory::template from_host<std::uint64_t>(std::as_const(starts).span()),
                               nullptr, cols.data(), weighted ? values.data() : nullptr};
     chunk.from = chunk.starts.data();
-    cutter.add(chunk, num_elements);
+    cutter.add(std::move(chunk), num_elements);
   }
 
   const MessagesBuildInput& in_;

@@ -55,11 +55,10 @@ struct MessagesBuild {
     sort_messages();
     const Vector<std::uint32_t> places = place_cells();
     begin_places();
-    CutSlices<Memory> tiles =
-        cut_slices<Memory>(num_cells(), cell_firsts_.data(), lengths_.data(), places.data());
     const RankedRows rows = rank_rows();
-    CutSlices<Memory> bins =
-        cut_slices<Memory>(num_bins(), rows.firsts.data(), rows.counts.data(), rows.firsts.data());
+    auto [tiles, bins] =
+        cut_slices<Memory>({num_cells(), cell_firsts_.data(), lengths_.data(), places.data()},
+                           {num_bins(), rows.firsts.data(), rows.counts.data(), rows.firsts.data()});
     build_tiles(tiles);
     end_places();
     build_bins(rows, bins);
@@ -75,14 +74,12 @@ struct MessagesBuild {
   /// Windows of pass 2, on the host: bins are few.
   void make_bins() {
     const std::uint64_t num_rows = shape_.num_rows;
-    Vector<std::uint32_t>& counts = messages_.row_counts;
-    most_messages_ = thrust::reduce(Memory::policy(), counts.data(), counts.data() + counts.size(),
-                                    std::uint32_t{0}, thrust::maximum<std::uint32_t>());
-    sum_up(counts);
-    before_row_ = std::move(counts);
+    before_row_ = std::move(messages_.row_counts);
+    sum_up(before_row_);
     const FindRows find = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); };
-    const auto edges = cut_bins(num_rows, static_cast<std::uint32_t>(messages_.rows.size()), most_messages_,
-                                find, shape_.bins);
+    const auto edges = cut_bins(num_rows, static_cast<std::uint32_t>(messages_.rows.size()),
+                                messages_.found.most_messages, find, shape_.bins);
+    messages_.write_rest();  // as find_rows() has, if it was called
     std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
@@ -114,7 +111,8 @@ struct MessagesBuild {
       const std::uint64_t row = first_not_below(before, size, target[i]);
       edge[i] = {row, before[row]};
     });
-    return Memory::to_host(edge, targets.size());
+    // A device writes messages while the host gets these edges, and goes on with them.
+    return side_.to_host(edge, targets.size(), [&] { messages_.write_rest(); });
   }
 
   /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.
@@ -223,8 +221,8 @@ struct MessagesBuild {
     windows.push_back({});
     tile_pass_.windows = Memory::template from_host<Window>(windows);
     set_first_slices(tile_pass_.windows, cut, num_bins());
-    tile_pass_.words = Vector<std::uint32_t>(cut.num_words);
-    if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut.num_words);
+    tile_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
+    if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut.sizes.words);
     fill_tiles(cut);
     tile_pass_.slices = std::move(cut.slices);
     messages_.offsets = {};
@@ -260,7 +258,8 @@ struct MessagesBuild {
   RankedRows rank_rows() {
     const std::uint32_t *before = before_row_.data(), *first_row = bin_rows_.data();
     const Vector<VertexId> rows = indices_where<VertexId, Memory>(
-        shape_.num_rows, [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
+        shape_.num_rows, messages_.found.num_rows,
+        [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
     const std::uint64_t count = rows.size(), bins = num_bins();
     RankedRows ranked{Vector<VertexId>(count), Vector<std::uint16_t>(count), Vector<std::uint32_t>(bins + 1)};
     const VertexId* row = rows.data();
@@ -271,7 +270,7 @@ struct MessagesBuild {
     VertexId* ranked_row = ranked.rows.data();
     std::uint16_t* num_messages = ranked.counts.data();
     sort_groups<Memory>(
-        bins, count, first, most_messages_,
+        bins, count, first, static_cast<std::uint32_t>(messages_.found.most_messages),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
         [=] __host__ __device__(std::uint32_t place, std::uint32_t i, std::uint32_t messages) {
           ranked_row[place] = row[i];
@@ -282,16 +281,15 @@ struct MessagesBuild {
 
   void build_bins(const RankedRows& ranked, CutSlices<Memory>& cut) {
     set_first_slices(bin_pass_.windows, cut, 1);
-    bin_pass_.words = Vector<std::uint32_t>(cut.num_words);
+    bin_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
     result_.num_products = ranked.rows.size();
     fill_bins(ranked, cut);
     bin_pass_.slices = std::move(cut.slices);
   }
 
   void fill_bins(const RankedRows& ranked, const CutSlices<Memory>& cut) {
-    row_positions_ = Vector<VertexId>(shape_.num_rows);
+    row_positions_ = Memory::no_vertices(shape_.num_rows);
     VertexId* position = row_positions_.data();
-    Memory::each(shape_.num_rows, [=] __host__ __device__(std::uint64_t row) { position[row] = kNoVertex; });
     const VertexId* row = ranked.rows.data();
     Memory::each(ranked.rows.size(),
                  [=] __host__ __device__(std::uint64_t i) { position[row[i]] = static_cast<VertexId>(i); });
@@ -336,7 +334,6 @@ struct MessagesBuild {
   const MessagesShape& shape_;
   CutMessages<Memory, S> messages_;
   Vector<std::uint32_t> before_row_;  // messages before each row, and the end
-  std::uint32_t most_messages_ = 0;   // of a row
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
   Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps

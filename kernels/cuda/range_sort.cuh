@@ -262,13 +262,15 @@ class RangeSort {
   std::uint32_t first_row_, last_row_;  // of the bucket's
 };
 
-/// ends: of buckets, which follow each other. Those of more than kRangeKeys keys are left out.
+/// ends: of buckets, which follow each other. A block a bucket, from first_bucket on. Those of more than
+/// kRangeKeys keys are left out.
 inline __global__ void __launch_bounds__(kRangeThreads, 2)
-    sort_buckets_kernel(KeySort all, const std::uint32_t* ends) {
+    sort_buckets_kernel(KeySort all, const std::uint32_t* ends, std::uint32_t first_bucket) {
   extern __shared__ __align__(16) unsigned char range_memory[];
-  const std::uint32_t first = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1], count = ends[blockIdx.x] - first;
+  const std::uint32_t bucket = first_bucket + blockIdx.x, first = bucket == 0 ? 0 : ends[bucket - 1],
+                      count = ends[bucket] - first;
   if (count == 0 || count > kRangeKeys) return;
-  const KeyRange range{first, count, 0, all.digits.key_bits(), blockIdx.x, false, false};
+  const KeyRange range{first, count, 0, all.digits.key_bits(), bucket, false, false};
   RangeSort(*reinterpret_cast<RangeMemory*>(range_memory), all, range).run();
 }
 
@@ -279,9 +281,12 @@ inline __global__ void __launch_bounds__(kRangeThreads, 2)
   RangeSort(*reinterpret_cast<RangeMemory*>(range_memory), all, range).run();
 }
 
-inline void sort_buckets(const KeySort& all, const std::uint32_t* ends) {
+/// Buckets `first` to `end`, but for larger ones.
+inline void sort_buckets(const KeySort& all, const std::uint32_t* ends, std::uint32_t first,
+                         std::uint32_t end) {
+  if (first == end) return;
   allow_shared_bytes<sort_buckets_kernel>(sizeof(RangeMemory));
-  sort_buckets_kernel<<<all.digits.num_buckets(), kRangeThreads, sizeof(RangeMemory)>>>(all, ends);
+  sort_buckets_kernel<<<end - first, kRangeThreads, sizeof(RangeMemory)>>>(all, ends, first);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 inline void sort_ranges(const KeySort& all, const KeyRange* ranges, std::uint32_t count) {

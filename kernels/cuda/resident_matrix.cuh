@@ -240,7 +240,7 @@ struct ResidentRowCutter {
     const std::uint64_t *start = rows.starts.data() + begin.row, before = begin.elements_before;
     Memory::each(chunk.starts.size(),
                  [=] __host__ __device__(std::uint64_t i) { to[i] = start[i] - before; });
-    cutter.add(chunk, end.elements_before - begin.elements_before);
+    cutter.add(std::move(chunk), end.elements_before - begin.elements_before);
   }
 
   static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;  // 1.7 GB of keys and rows

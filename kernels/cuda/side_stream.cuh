@@ -1,6 +1,8 @@
-// A stream beside the one that builds use, for a kernel that leaves room on the device, or that what follows
-// need not wait for.
+// A stream beside the one that builds use: for a kernel that leaves room on the device, or that what follows
+// need not wait for, and for what the host reads while the device goes on.
 #pragma once
+#include <vector>
+
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/device_stream.hpp"
 
@@ -17,6 +19,12 @@ class SideStream<HostMemory> {
   cudaStream_t stream() const { return nullptr; }
   void fork() {}
   void join() {}
+  template <class T, class F>
+  std::vector<T> to_host(const T* from, std::uint64_t count, const F& meanwhile) {
+    std::vector<T> host = HostMemory::to_host(from, count);
+    meanwhile();
+    return host;
+  }
 };
 
 template <>
@@ -40,6 +48,22 @@ class SideStream<DeviceMemory> {
     passed_.record(stream_.get());
     TESSERA_CUDA_CALL(cudaStreamWaitEvent(nullptr, passed_.get()));
     is_forked_ = false;
+  }
+
+  /// What lies there behind all that was launched so far; what meanwhile() launches, which must not change
+  /// it, need not end before. Not between fork() and join().
+  template <class T, class F>
+  std::vector<T> to_host(const T* from, std::uint64_t count, const F& meanwhile) {
+    require(!is_forked_, "what is under way beside is joined first");
+    std::vector<T> host(count);
+    fork();
+    meanwhile();
+    if (count > 0)
+      TESSERA_CUDA_CALL(
+          cudaMemcpyAsync(host.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_.get()));
+    TESSERA_CUDA_CALL(cudaStreamSynchronize(stream_.get()));
+    is_forked_ = false;
+    return host;
   }
 
  private:

@@ -1,9 +1,14 @@
 // Slices of groups of rows, a group being what one tile sends to one bin, or a bin: what each_slice gives row
 // after row (kernels/slice_builder.hpp), for all at once.
 #pragma once
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/slice_builder.hpp"
+#include "kernels/word_arrangement.hpp"
 
 namespace tessera::cuda {
 
@@ -36,6 +41,10 @@ struct SliceClass {
   }
 };
 
+struct SliceSizes {
+  std::uint64_t words = 0, parts = 0;  ///< parts: see ArrangedPart
+};
+
 template <class Memory>
 struct CutSlices {
   template <class T>
@@ -45,7 +54,8 @@ struct CutSlices {
   Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
   Vector<std::uint64_t> firsts;      ///< first slice of group g at g * SliceClass::kCount, and the end
   Vector<std::uint64_t> words;       ///< first word of each slice, and the end
-  std::uint64_t num_words = 0;
+  Vector<std::uint64_t> parts;       ///< first of what is arranged of each slice, and the end
+  SliceSizes sizes;                  ///< of all
 };
 
 struct NumberedSlice {
@@ -54,29 +64,25 @@ struct NumberedSlice {
 };
 
 /// Group g has the rows first[g] to first[g + 1] of a list, longest first, with lengths[i] elements; the sum
-/// of its first row goes to out[g]. What is indexed by group and class has the classes of a group together.
-template <class Memory>
-struct SliceCutter {
-  static constexpr std::uint32_t kClasses = SliceClass::kCount;
-
+/// of its first row goes to out[g].
+struct SliceGroups {
   std::uint64_t num_groups;
   const std::uint32_t* first;
   const std::uint16_t* lengths;
   const std::uint32_t* out;
-  BuildVector<Memory, std::uint32_t> class_ends{num_groups * kClasses};  ///< behind the last row of each
-  CutSlices<Memory> result{};
+};
 
-  CutSlices<Memory> run() {
-    end_classes();
-    count_slices();
-    shape_slices();
-    place_words();
-    return std::move(result);
-  }
+/// What is indexed by group and class has the classes of a group together.
+template <class Memory>
+struct SliceCutter {
+  static constexpr std::uint32_t kClasses = SliceClass::kCount;
 
+  explicit SliceCutter(const SliceGroups& given) : of(given), class_ends(given.num_groups * kClasses) {}
+
+  // Parents of device lambdas must be public.
   void end_classes() {
-    const std::uint32_t* first_row = first;
-    const std::uint16_t* length = lengths;
+    const std::uint32_t* first_row = of.first;
+    const std::uint16_t* length = of.lengths;
     std::uint32_t* class_end = class_ends.data();
     Memory::each(class_ends.size(), [=] __host__ __device__(std::uint64_t i) {
       const std::uint64_t g = i / kClasses;
@@ -101,7 +107,7 @@ struct SliceCutter {
     }
     __host__ __device__ std::uint32_t end(std::uint64_t i) const { return ends[i]; }
   };
-  ClassRows class_rows() const { return {first, class_ends.data()}; }
+  ClassRows class_rows() const { return {of.first, class_ends.data()}; }
 
   void count_slices() {
     result.firsts = Memory::template zeros<std::uint64_t>(class_ends.size() + 1);
@@ -113,20 +119,23 @@ struct SliceCutter {
     });
     sum_up(result.firsts);
   }
+  const std::uint64_t* num_slices_there() const { return result.firsts.data() + class_ends.size(); }
 
-  void shape_slices() {
-    const std::uint64_t num_slices = Memory::read(result.firsts.data() + class_ends.size());
+  void shape_slices(std::uint64_t num_slices) {
     result.slices = BuildVector<Memory, Slice>(num_slices);
     result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
     result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
-    result.words = Memory::template zeros<std::uint64_t>(num_slices + 1);
+    result.words = BuildVector<Memory, std::uint64_t>(num_slices + 1);
+    result.parts = BuildVector<Memory, std::uint64_t>(num_slices + 1);
     const ClassRows rows = class_rows();
     const std::uint64_t* slice_first = result.firsts.data();
-    const std::uint32_t *group_first = first, *group_out = out;
-    const std::uint16_t* length = lengths;
+    const std::uint32_t *group_first = of.first, *group_out = of.out;
+    const std::uint16_t* length = of.lengths;
     Slice* slice = result.slices.data();
     std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
-    std::uint64_t* words = result.words.data();
+    std::uint64_t *words = result.words.data(), *parts = result.parts.data();
+    Memory::clear(words, sizeof *words);
+    Memory::clear(parts, sizeof *parts);
     Memory::each_in_rows(
         result.firsts, num_slices,
         [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
@@ -144,24 +153,50 @@ struct SliceCutter {
           group[s] = found.group;
           first_row[s] = found.first_row;
           words[s + 1] = aligned_words(found.slice);
+          parts[s + 1] = num_arranged_parts(found.slice);
         });
   }
 
   void place_words() {
     sum_up(result.words);
+    sum_up(result.parts);
     Slice* slice = result.slices.data();
-    const std::uint64_t* words = result.words.data();
-    Memory::each(result.slices.size(),
-                 [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = words[s]; });
-    result.num_words = Memory::read(words + result.slices.size());
+    const std::uint64_t *words = result.words.data(), *parts = result.parts.data();
+    const std::uint64_t num_slices = result.slices.size();
+    SliceSizes* sizes = sizes_there.data();
+    Memory::each(num_slices + 1, [=] __host__ __device__(std::uint64_t s) {
+      if (s < num_slices)
+        slice[s].first_word = words[s];
+      else
+        *sizes = {words[s], parts[s]};
+    });
   }
+
+  SliceGroups of;
+  BuildVector<Memory, std::uint32_t> class_ends;  ///< behind the last row of each
+  BuildVector<Memory, SliceSizes> sizes_there{1};
+  CutSlices<Memory> result{};
 };
+
+/// Of two lists of groups at once: the host waits for each number that it reads.
 template <class Memory>
-CutSlices<Memory> cut_slices(std::uint64_t num_groups, const std::uint32_t* first,
-                             const std::uint16_t* lengths, const std::uint32_t* out) {
-  if (num_groups > kNoVertex / SliceClass::kCount)  // loops over rows number them in 32 bits
+std::array<CutSlices<Memory>, 2> cut_slices(const SliceGroups& a, const SliceGroups& b) {
+  if (std::max(a.num_groups, b.num_groups) > kNoVertex / SliceClass::kCount)
+    // Loops over rows number them in 32 bits.
     throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
-  return SliceCutter<Memory>{num_groups, first, lengths, out}.run();
+  SliceCutter<Memory> cutters[] = {SliceCutter<Memory>(a), SliceCutter<Memory>(b)};
+  for (auto& cutter : cutters) {
+    cutter.end_classes();
+    cutter.count_slices();
+  }
+  const auto num_slices = Memory::read_both(cutters[0].num_slices_there(), cutters[1].num_slices_there());
+  for (std::size_t i = 0; i < 2; ++i) {
+    cutters[i].shape_slices(num_slices[i]);
+    cutters[i].place_words();
+  }
+  const auto sizes = Memory::read_both(cutters[0].sizes_there.data(), cutters[1].sizes_there.data());
+  for (std::size_t i = 0; i < 2; ++i) cutters[i].result.sizes = sizes[i];
+  return {std::move(cutters[0].result), std::move(cutters[1].result)};
 }
 
 }  // namespace tessera::cuda

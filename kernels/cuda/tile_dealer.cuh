@@ -18,6 +18,16 @@ inline constexpr unsigned kDealWarps = 8, kDealThreads = 32 * kDealWarps, kDealR
 inline constexpr std::size_t kMostDealtTiles = kDigits;
 static_assert(kMostDealtTiles <= 1u << (kColumnKeyBits - kTileShift));
 
+/// A load of what is not loaded again, so that caches need not keep it.
+template <class T>
+__host__ __device__ T load_once(const T* from) {
+#ifdef __CUDA_ARCH__
+  return __ldcs(from);
+#else
+  return *from;
+#endif
+}
+
 /// Row i has the elements starts[i] to starts[i + 1], in `cols` from from[i] on.
 struct DealtRows {
   std::uint64_t count;  ///< elements of all rows, at most kMostDealt
@@ -29,7 +39,7 @@ struct DealtRows {
   const std::uint32_t* tile_starts;  ///< elements in all tiles before each
 
   __host__ __device__ std::uint32_t key(std::uint64_t row, std::uint64_t element) const {
-    return key_of_column(column_keys, cols[from[row] + (element - starts[row])]);
+    return key_of_column(column_keys, load_once(cols + (from[row] + (element - starts[row]))));
   }
 };
 

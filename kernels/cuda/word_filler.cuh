@@ -149,15 +149,11 @@ void fill_single_words(const Source& source, std::uint64_t num_slices, std::uint
 
 /// What is arranged of all slices, slice after slice. Slices are fewer than rows, which 32 bits number.
 template <class Memory>
-BuildVector<Memory, NumberedPart> list_parts(const Slice* slice, std::uint64_t num_slices) {
-  auto ends = Memory::template zeros<std::uint64_t>(num_slices + 1);
-  std::uint64_t* end = ends.data();
-  Memory::each(num_slices,
-               [=] __host__ __device__(std::uint64_t s) { end[s + 1] = num_arranged_parts(slice[s]); });
-  sum_up(ends);
-  BuildVector<Memory, NumberedPart> parts(Memory::read(end + num_slices));
+BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut) {
+  BuildVector<Memory, NumberedPart> parts(cut.sizes.parts);
   NumberedPart* part = parts.data();
-  Memory::each(num_slices, [=] __host__ __device__(std::uint64_t s) {
+  const std::uint64_t* end = cut.parts.data();
+  Memory::each(cut.slices.size(), [=] __host__ __device__(std::uint64_t s) {
     for (std::uint64_t i = end[s]; i < end[s + 1]; ++i)
       part[i] = {static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(i - end[s])};
   });
@@ -173,7 +169,7 @@ void fill_words(const CutSlices<Memory>& cut, ElementsOf elements_of, PaddingOf 
   const Slice* slice = cut.slices.data();
   const Source source{slice, cut.first_rows.data(), elements_of, padding_of};
   fill_single_words<Memory>(source, num_slices, words);
-  const BuildVector<Memory, NumberedPart> parts = list_parts<Memory>(slice, num_slices);
+  const BuildVector<Memory, NumberedPart> parts = list_parts<Memory>(cut);
   const NumberedPart* part = parts.data();
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     if (parts.empty()) return;
@@ -206,7 +202,7 @@ void fill_values(const CutSlices<Memory>& cut, ElementsOf elements_of, S* values
   const Slice* slice = cut.slices.data();
   const std::uint32_t* first_row = cut.first_rows.data();
   Memory::each_in_rows(
-      cut.words, cut.num_words,
+      cut.words, cut.sizes.words,
       [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> ValuePair<S> {
         const Slice of = slice[s];
         if (word >= of.first_word + words_of(of)) return {};

@@ -133,6 +133,29 @@ TEST(GraphPreparation, TakesRowsOfManyMessagesAndBlocksOfManyRows) {
   check<float>(star, {true, 20000, {.most_messages = 2000, .at_once = 4, .least_messages = 10}});
 }
 
+/// Long columns come first and are sorted among themselves behind all others; some are equally long.
+TEST(GraphPreparation, TakesColumnsOfAllLengths) {
+  const VertexId lengths[] = {1,   252, 300, 253, 254, 255,   5000, 256,  257,
+                              300, 251, 253, 1,   2,   65536, 300,  70000};
+  Edges edges{80000, {}, {}};
+  for (VertexId i = 0; i < std::size(lengths); ++i)
+    for (VertexId row = 0; row < lengths[i]; ++row) {
+      edges.rows.push_back((row * 7 + i) % 80000);
+      edges.cols.push_back(i * 4001 % 80000);
+    }
+  // All are long, and none longer than others.
+  Edges even{2000, {}, {}};
+  for (VertexId i = 0; i < 253 * 40; ++i) {
+    even.rows.push_back(i % 253 * 5);
+    even.cols.push_back(i / 253 * 31);
+  }
+  check<float>(even, {true, 7, {.most_messages = 300, .at_once = 4, .least_messages = 10}});
+  for (const bool by_length : {true, false})
+    for (const std::uint32_t tile_columns : {3u, 1000u})
+      check<float>(edges,
+                   {by_length, tile_columns, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
+}
+
 /// Elements go to tiles in one pass up to 256 of them, and behind a sort from there on.
 TEST(GraphPreparation, TakesManyTiles) {
   for (const std::uint64_t num_tiles : {255, 256, 257, 1000}) {

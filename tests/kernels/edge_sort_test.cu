@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/graph_preparation.hpp"
+#include "kernels/cuda/key_counts.cuh"
 #include "kernels/devices.hpp"
 
 namespace tessera::cuda {
@@ -22,7 +23,7 @@ struct Edges {
   }
 };
 
-/// Rows begin where they do in the host's sort, and have its columns: ascending, each once.
+/// Rows begin where they do in the host's sort, and have its columns: ascending, each once, and counted.
 void expect_sorted(const Edges& given) {
   std::vector<std::pair<VertexId, VertexId>> all;
   for (std::size_t e = 0; e < given.rows.size(); ++e) all.emplace_back(given.rows[e], given.cols[e]);
@@ -45,6 +46,13 @@ void expect_sorted(const Edges& given) {
   const Buffer<VertexId> found_cols = on_host(found.col_indices);
   EXPECT_TRUE(std::equal(offsets.begin(), offsets.end(), found_offsets.begin()));
   EXPECT_TRUE(std::equal(cols.begin(), cols.end(), found_cols.begin()));
+  if (found.columns_in_ranges.size() == 0) return;
+  const KeyRanges ranges = KeyRanges::of(given.num_vertices);
+  std::vector<std::uint32_t> in_ranges(ranges.count);
+  for (const VertexId col : cols) ++in_ranges[col >> ranges.shift];
+  ASSERT_EQ(found.columns_in_ranges.size(), in_ranges.size());
+  const Buffer<std::uint32_t> found_in_ranges = on_host(found.columns_in_ranges);
+  EXPECT_TRUE(std::equal(in_ranges.begin(), in_ranges.end(), found_in_ranges.begin()));
 }
 
 class DeviceEdgeSort : public testing::Test {

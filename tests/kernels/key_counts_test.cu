@@ -26,12 +26,18 @@ std::vector<VertexId> random_keys(std::size_t count, std::uint64_t num_values, u
 
 template <class Memory>
 std::vector<std::uint32_t> counts_of(const std::vector<VertexId>& keys, std::uint64_t num_values,
-                                     std::uint64_t least_dealt) {
+                                     std::uint64_t least_dealt, bool knows_ranges = false) {
   const auto given = Memory::template from_host<VertexId>(keys);
   std::vector<std::uint32_t> first(num_values);
   first[0] = 5;
   auto counts = Memory::template from_host<std::uint32_t>(first);
-  count_keys<Memory>(given.data(), keys.size(), num_values, least_dealt, counts.data());
+  const KeyRanges ranges = KeyRanges::of(num_values);
+  std::vector<std::uint32_t> in_ranges(ranges.count);
+  if (ranges.count > 0)
+    for (const VertexId key : keys) ++in_ranges[key >> ranges.shift];
+  const auto known = Memory::template from_host<std::uint32_t>(in_ranges);
+  count_keys<Memory>(given.data(), keys.size(), num_values, least_dealt,
+                     knows_ranges ? known.data() : nullptr, counts.data());
   return Memory::to_host(counts.data(), num_values);
 }
 
@@ -47,6 +53,7 @@ TEST_P(KeyCounts, AddHowOftenEachValueIsThere) {
     EXPECT_TRUE(counts_of<HostMemory>(keys, num_values, 0) == expected) << size;
     if (num_devices() == 0) continue;
     EXPECT_TRUE(counts_of<DeviceMemory>(keys, num_values, 0) == expected) << size;
+    EXPECT_TRUE(counts_of<DeviceMemory>(keys, num_values, 0, true) == expected) << size;
     EXPECT_TRUE(counts_of<DeviceMemory>(keys, num_values, ~std::uint64_t{0}) == expected) << size;
   }
 }

@@ -40,6 +40,23 @@ TEST(MessageBins, HoldAllRowsInOrderWithinTheLimit) {
     }
 }
 
+/// Each the product divided, and rounded down.
+TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
+  for (const std::uint32_t num_messages : {1u, 7u, 1000u, 99991u, 4294967294u}) {
+    std::vector<std::uint32_t> asked;
+    const FindRows find = [&](std::span<const std::uint32_t> targets) {
+      if (asked.empty()) asked.assign(targets.begin(), targets.end());
+      std::vector<BinEdge> edges;  // a row a message
+      for (const std::uint32_t target : targets) edges.push_back({target, target});
+      return edges;
+    };
+    cut_bins(num_messages, num_messages, 1, find, {.most_messages = 60000, .at_once = 7});
+    ASSERT_FALSE(asked.empty());
+    for (std::uint64_t i = 1; i <= asked.size(); ++i)
+      ASSERT_EQ(asked[i - 1], i * num_messages / asked.size()) << num_messages << " messages, part " << i;
+  }
+}
+
 TEST(MessageBins, AreCountedBeforeThereAreAny) {
   const BinLimits limits{.most_messages = 100, .at_once = 4, .least_messages = 10};
   for (const auto& [num_messages, expected] :

@@ -27,9 +27,18 @@ void expect_picked(std::uint32_t count, const std::function<bool(std::uint32_t)>
   }
   const auto there = DeviceMemory::from_host<std::uint32_t>(elements),
              bits = DeviceMemory::from_host<std::uint32_t>(marks);
-  const auto found = unmarked_elements(there, bits.data());
-  ASSERT_EQ(found.size(), expected.size()) << count;
-  EXPECT_TRUE(DeviceMemory::to_host(found.data(), found.size()) == expected) << count;
+  for (const unsigned range_bits : {0u, 7u, 10u}) {
+    const std::uint32_t num_ranges = range_bits == 0 ? 0 : 1u << range_bits;
+    const unsigned shift = 32 - range_bits;
+    std::vector<std::uint32_t> in_ranges(num_ranges, 3);  // what is there is added to
+    auto counts = DeviceMemory::from_host<std::uint32_t>(in_ranges);
+    const auto found = unmarked_elements(there, bits.data(), {shift, num_ranges, counts.data()});
+    ASSERT_EQ(found.size(), expected.size()) << count;
+    EXPECT_TRUE(DeviceMemory::to_host(found.data(), found.size()) == expected) << count;
+    if (num_ranges == 0) continue;
+    for (const std::uint32_t element : expected) ++in_ranges[element >> shift];
+    EXPECT_TRUE(DeviceMemory::to_host(counts.data(), num_ranges) == in_ranges) << count << ' ' << num_ranges;
+  }
 }
 
 TEST(DeviceUnmarkedElements, ArePickedInTheirOrder) {
@@ -41,6 +50,12 @@ TEST(DeviceUnmarkedElements, ArePickedInTheirOrder) {
     expect_picked(count, [](std::uint32_t e) { return e % 5000 < 3000; });
     expect_picked(count, [&](std::uint32_t) { return random() % 8 == 0; });
   }
+}
+
+/// A block has more parts of them.
+TEST(DeviceUnmarkedElements, AreManyElements) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU here";
+  expect_picked(kManyMarkParts * kMarkElements + 70001, [](std::uint32_t e) { return e % 5000 < 3000; });
 }
 
 }  // namespace

@@ -47,10 +47,13 @@ struct SecondsToBins {
 static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins);
 static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
 
-struct SortedEdges {
-  BuildVector<DeviceMemory, EdgeOffset> row_offsets;           ///< num_vertices + 1
-  BuildVector<DeviceMemory, VertexId> col_indices;             ///< ascending in a row, each once
-  BuildVector<DeviceMemory, std::uint32_t> columns_in_ranges;  ///< elements with columns in each of KeyRanges
+/// What edges become, in any memory.
+template <class Memory>
+struct SortedElements {
+  BuildVector<Memory, EdgeOffset> row_offsets;  ///< num_vertices + 1
+  BuildVector<Memory, VertexId> col_indices;    ///< ascending in a row, each once
+  /// Elements with columns in each of KeyRanges; or none.
+  BuildVector<Memory, std::uint32_t> columns_in_ranges{};
 };
 
 /// One to 2^32 - 2 edges, of vertices that EdgeDigits fit.
@@ -66,7 +69,7 @@ class EdgeSort {
         rows_(rows),
         cols_(cols) {}
 
-  SortedEdges run() {
+  SortedElements<DeviceMemory> run() {
     Vector<std::uint32_t> row_lengths, repeated;
     {
       Vector<std::uint32_t> spare;

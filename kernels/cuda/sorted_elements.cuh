@@ -10,22 +10,12 @@
 namespace tessera::cuda {
 
 template <class Memory>
-struct SortedElements {
-  BuildVector<Memory, EdgeOffset> row_offsets;             ///< num_vertices + 1
-  BuildVector<Memory, VertexId> col_indices;               ///< ascending in a row, each once
-  BuildVector<Memory, std::uint32_t> columns_in_ranges{};  ///< as SortedEdges has them; or none
-};
-
-template <class Memory>
 SortedElements<Memory> sorted_elements(std::uint64_t num_vertices, std::uint64_t num_edges,
                                        const VertexId* rows, const VertexId* cols) {
   // What follows is for the host's memory, for ids of more bits and for no edges.
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
-    if (num_edges > 0 && EdgeDigits::fit(num_vertices)) {
-      SortedEdges sorted = EdgeSort(num_vertices, num_edges, rows, cols).run();
-      return {std::move(sorted.row_offsets), std::move(sorted.col_indices),
-              std::move(sorted.columns_in_ranges)};
-    }
+    if (num_edges > 0 && EdgeDigits::fit(num_vertices))
+      return EdgeSort(num_vertices, num_edges, rows, cols).run();
   const unsigned bits = num_vertices < 2 ? 0 : bits_for(num_vertices - 1);
   BuildVector<Memory, VertexId> sorted_rows(num_edges), sorted_cols(num_edges);
   Memory::copy_sorted(cols, rows, sorted_cols, sorted_rows, bits);

@@ -14,7 +14,8 @@ struct EdgeDigits {
   unsigned first_bits = 0, second_bits = 0;  ///< of a row: the upper ones, and those behind them
   unsigned low_bits = 0;                     ///< of a row: those that its bucket leaves
 
-  static constexpr unsigned kMostFirstBits = 10, kBestSecondBits = 9, kMostLowBits = 11;
+  static constexpr unsigned kBestFirstBits = 7, kMostFirstBits = 10;
+  static constexpr unsigned kBestSecondBits = 9, kMostSecondBits = 10, kMostLowBits = 11;
   static constexpr std::uint64_t kBestBucket = 4096;  ///< edges
 
   TESSERA_HD unsigned key_bits() const { return low_bits + id_bits; }
@@ -34,7 +35,8 @@ struct EdgeDigits {
     digits.low_bits =
         std::min({digits.id_bits - std::min(digits.id_bits, bucket_bits), 32 - digits.id_bits, kMostLowBits});
     const unsigned upper = digits.id_bits - digits.low_bits;
-    digits.second_bits = std::max(std::min(upper, kBestSecondBits), upper - std::min(upper, kMostFirstBits));
+    digits.second_bits = std::max(std::min(upper, kBestSecondBits),
+                                  std::min(upper - std::min(upper, kBestFirstBits), kMostSecondBits));
     digits.first_bits = upper - digits.second_bits;
     return digits;
   }

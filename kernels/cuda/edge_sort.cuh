@@ -44,7 +44,8 @@ struct SecondsToBins {
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
 };
 
-static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins);
+static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins &&
+              (1u << EdgeDigits::kMostSecondBits) <= kMostBins);
 static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
 
 /// What edges become, in any memory.

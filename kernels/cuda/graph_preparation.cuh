@@ -134,11 +134,12 @@ struct GraphPreparation {
     });
   }
 
-  /// Elements in all tiles before each, from the keys of inputs that are in order; none of too many tiles or
-  /// elements, or in the order as given.
+  /// Elements in all tiles before each, from the keys of inputs that are in order; none of more than can be
+  /// dealt, or in the order as given.
   Vector<std::uint32_t> count_before_tiles() {
     Vector<std::uint32_t> starts;
-    if (!options_.by_length || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt)
+    if (!options_.by_length || tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt ||
+        csr_.num_vertices > kMostDealtRows)
       return starts;
     Vector<std::uint32_t> sums(found_.num_inputs);
     std::uint32_t* sum = sums.data();
@@ -177,7 +178,8 @@ struct GraphPreparation {
     keys_ = {};
     Vector<std::uint16_t> table;
     if (!chunk.tile_starts.empty())
-      table = column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride));
+      table =
+          column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride), dealt_key_bytes(tiles_.size()));
     chunk.column_keys = table.data();
     MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
                                     false);

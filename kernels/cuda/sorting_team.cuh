@@ -7,12 +7,12 @@ namespace tessera::cuda {
 
 inline constexpr std::uint32_t kDigits = 256, kDigitBits = 8;
 
-/// Warps that sort elements by a digit together, in shared memory. Each counts a part of the elements, which
-/// Count holds the number of all of.
-template <unsigned kWarps, class Count = std::uint32_t>
+/// Warps that sort elements by a digit, one of kOf, together, in shared memory. Each counts a part of the
+/// elements, which Count holds the number of all of.
+template <unsigned kWarps, class Count = std::uint32_t, std::uint32_t kOf = kDigits>
 struct SortingTeam {
-  static constexpr unsigned kThreads = 32 * kWarps, kOfThread = kDigits / 32;
-  alignas(16) Count counts[kDigits * kWarps];  ///< digit after digit, in each warp after warp
+  static constexpr unsigned kThreads = 32 * kWarps, kOfThread = kOf / 32;
+  alignas(16) Count counts[kOf * kWarps];  ///< digit after digit, in each warp after warp
   std::uint32_t totals[kWarps];
 
   __device__ static unsigned thread() { return threadIdx.x % kThreads; }

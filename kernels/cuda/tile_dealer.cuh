@@ -1,22 +1,33 @@
 // Deals the elements of a pattern's rows to tiles, in the order of rows, where it is known how many each tile
 // gets. A sort does the same, but reads and writes everything once more: here the slots that columns have are
-// looked up on the way. Blocks learn from those before them where their elements go (Adinets and Merrill,
-// "Onesweep", 2022; Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+// looked up on the way. Blocks learn from those before them where their elements go (dealt_words.cuh).
 #pragma once
-#include <cuda/atomic>
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/column_keys.cuh"
+#include "kernels/cuda/dealt_words.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kDealWarps = 8, kDealThreads = 32 * kDealWarps, kDealRounds = 12,
-                          kDealElements = kDealRounds * kDealThreads;  // of a block
-inline constexpr std::size_t kMostDealtTiles = kDigits;
-static_assert(kMostDealtTiles <= 1u << (kColumnKeyBits - kTileShift));
+/// Tiles that blocks have counts for: the fewest that are enough, as all are looked at.
+inline constexpr std::uint32_t kFewDealtTiles = 256, kManyDealtTiles = 512, kMostDealtTiles = 1024;
+
+/// A block that deals to at most kTiles tiles. Of more tiles it has more elements: what it is told of those
+/// before would be most of what it reads otherwise.
+inline constexpr unsigned kDealRounds = 12;
+template <unsigned kTiles>
+struct DealShape {
+  static constexpr unsigned kWarps = kTiles > kFewDealtTiles ? 16 : 8, kThreads = 32 * kWarps,
+                            kElements = kDealRounds * kThreads, kBallots = kElements / 32;
+};
+
+/// Bytes of a column's key.
+__host__ __device__ constexpr unsigned dealt_key_bytes(std::size_t num_tiles) {
+  return num_tiles <= 1u << (8 * kShortKeyBytes - kTileShift) ? kShortKeyBytes : kLongKeyBytes;
+}
 
 /// A load of what is not loaded again, so that caches need not keep it.
 template <class T>
@@ -30,16 +41,21 @@ __host__ __device__ T load_once(const T* from) {
 
 /// Row i has the elements starts[i] to starts[i + 1], in `cols` from from[i] on.
 struct DealtRows {
-  std::uint64_t count;  ///< elements of all rows, at most kMostDealt
+  std::uint64_t count;  ///< elements of all rows, at most kMostDealt; and rows are at most kMostDealtRows
   const std::uint64_t *starts, *from;
   const VertexId* cols;
-  const std::uint16_t* column_keys;  ///< table of column_keys()
+  const std::uint16_t* column_keys;  ///< table of column_keys(), dealt_key_bytes(num_tiles) each
   VertexId first_row;                ///< the number of row 0
   std::uint32_t num_tiles;           ///< at most kMostDealtTiles
   const std::uint32_t* tile_starts;  ///< elements in all tiles before each
 
-  __host__ __device__ std::uint32_t key(std::uint64_t row, std::uint64_t element) const {
-    return key_of_column(column_keys, load_once(cols + (from[row] + (element - starts[row]))));
+  /// In cols. Numbers of elements fit 32 bits, and so do differences that wrap around.
+  __host__ __device__ std::uint32_t position(std::uint32_t row, std::uint32_t element) const {
+    return static_cast<std::uint32_t>(from[row]) + (element - static_cast<std::uint32_t>(starts[row]));
+  }
+  template <unsigned kKeyBytes>
+  __host__ __device__ std::uint32_t key(std::uint32_t row, std::uint32_t element) const {
+    return key_of_column<kKeyBytes>(column_keys, cols[position(row, element)]);
   }
 };
 
@@ -51,106 +67,41 @@ struct DealtTiles {
   VertexId* piece_rows;
 };
 
-/// What a block tells those behind it of a tile: nothing yet, what it has itself, or what it and all before
-/// it have. Of its own pieces it counts one that a block before may have begun.
-struct DealtWord {
-  using Bits = unsigned long long;
-  static constexpr unsigned kCountBits = 29;
-  static constexpr Bits kCount = (Bits{1} << kCountBits) - 1, kEndsOpen = Bits{1} << (2 * kCountBits),
-                        kBeginsOpen = kEndsOpen << 1, kOneRow = kEndsOpen << 2, kOwn = kEndsOpen << 3,
-                        kAll = kEndsOpen << 4;
-  Bits bits = 0;
-
-  __host__ __device__ static DealtWord of(std::uint32_t elements, std::uint32_t pieces, Bits flags) {
-    return {elements | Bits{pieces} << kCountBits | flags};
-  }
-  __host__ __device__ std::uint32_t elements() const { return static_cast<std::uint32_t>(bits & kCount); }
-  __host__ __device__ std::uint32_t pieces() const {
-    return static_cast<std::uint32_t>(bits >> kCountBits & kCount);
-  }
-  /// kEndsOpen: the tile's last element is of the row that goes on behind the block. kBeginsOpen: its first
-  /// is of the row that goes on from before. kOneRow: the block has no other row, and no beginning of it.
-  __host__ __device__ bool is(Bits flag) const { return (bits & flag) != 0; }
-};
-inline constexpr std::uint64_t kMostDealt = DealtWord::kCount;
-
-/// Of all blocks before one: elements and pieces of a tile, and whether the last is of the row that goes on.
-struct DealtBefore {
-  std::uint32_t elements = 0, pieces = 0;
-  bool ends_open = false;
-};
-
-struct DealState {
-  using Word = ::cuda::atomic_ref<DealtWord::Bits, ::cuda::thread_scope_device>;
-  DealtWord::Bits* words;  ///< of block b and tile t at b * kDigits + t; 0 at first
-
-  __device__ void tell(std::uint64_t block, unsigned tile, DealtWord word) const {
-    Word(words[block * kDigits + tile]).store(word.bits, ::cuda::memory_order_relaxed);
-  }
-  /// is_open: whether it matters if the last element before is of the row that goes on.
-  __device__ DealtBefore before(std::uint64_t block, unsigned tile, bool is_open) const {
-    DealtBefore sum;
-    bool is_own = true;  // the open piece is of the block that asks; else of one whose pieces are in the sum
-    while (block > 0) {
-      const DealtWord word{Word(words[(block - 1) * kDigits + tile]).load(::cuda::memory_order_relaxed)};
-      const bool has_all = word.is(DealtWord::kAll);
-      if (!has_all && !word.is(DealtWord::kOwn)) continue;
-      sum.elements += word.elements();
-      sum.pieces += word.pieces();
-      if (is_open && (has_all || word.elements() > 0)) {
-        if (is_own)
-          sum.ends_open = word.is(DealtWord::kEndsOpen);
-        else
-          sum.pieces -= word.is(DealtWord::kEndsOpen) ? 1 : 0;
-        is_open = false;
-      }
-      if (has_all) break;
-      if (word.elements() > 0) {
-        is_open = word.is(DealtWord::kBeginsOpen);
-        is_own = false;
-      } else {
-        is_open = is_open && word.is(DealtWord::kOneRow);
-      }
-      --block;
-    }
-    return sum;
-  }
-};
-
-inline constexpr unsigned kDealBallots = kDealElements / 32;
-
-/// In shared memory.
-struct DealBlock {
-  SortingTeam<kDealWarps, std::uint16_t> team;
-  std::uint32_t rows_so_far[kDealWarps], pieces_of_warp[kDealWarps];
-  std::uint32_t shift_of_tile[kDigits];        ///< from places in the block to those of all elements
-  std::uint32_t piece_shift_of_tile[kDigits];  ///< from pieces of the block to those of all
+/// In shared memory. kTiles: at least as many as there are.
+template <unsigned kTiles>
+struct DealBlock : DealShape<kTiles> {
+  using Shape = DealShape<kTiles>;
+  using Shape::kBallots, Shape::kElements, Shape::kWarps;
+  SortingTeam<kWarps, std::uint16_t, kTiles> team;
+  std::uint32_t rows_so_far[kWarps], pieces_of_warp[kWarps];
+  std::uint32_t shift_of_tile[kTiles];        ///< from places in the block to those of all elements
+  std::uint32_t piece_shift_of_tile[kTiles];  ///< from pieces of the block to those of all
   std::uint32_t number;
-  std::uint32_t begins[kDealBallots];         ///< a bit a place: does a piece begin there
-  std::uint32_t goes_on[kDealBallots];        ///< the same: did a block before begin it
-  std::uint16_t pieces_before[kDealBallots];  ///< in all words before each
-  std::uint32_t keys[kDealElements];
+  std::uint32_t begins[kBallots];         ///< a bit a place: does a piece begin there
+  std::uint32_t goes_on[kBallots];        ///< the same: did a block before begin it
+  std::uint16_t pieces_before[kBallots];  ///< in all words before each
+  std::uint32_t keys[kElements];
   /// At first of each that begins a row: its row, less the block's first. Then of each place its row.
-  std::uint32_t rows[kDealElements];
+  std::uint32_t rows[kElements];
 
   /// Pieces that begin before a place.
   __device__ std::uint32_t pieces_before_place(std::uint32_t place) const {
-    if (place == kDealElements) return pieces_before[kDealBallots - 1] + __popc(begins[kDealBallots - 1]);
+    if (place == kElements) return pieces_before[kBallots - 1] + __popc(begins[kBallots - 1]);
     return pieces_before[place / 32] + __popc(begins[place / 32] & ((1u << place % 32) - 1));
   }
 };
 
 /// rows[i]: less `first`, of the thread's elements, one a round of its warp's. A row's first element, but
 /// that of the block's first row, tells it.
-__device__ inline void find_rows(const DealtRows& given, DealBlock& block, std::uint64_t first_element,
-                                 std::uint32_t first, std::uint32_t last,
-                                 std::uint32_t (&rows)[kDealRounds]) {
+template <unsigned kTiles>
+__device__ void find_rows(const DealtRows& given, DealBlock<kTiles>& block, std::uint64_t first_element,
+                          std::uint32_t first, std::uint32_t last, std::uint32_t (&rows)[kDealRounds]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (unsigned i = threadIdx.x; i < kDealElements; i += kDealThreads) block.rows[i] = 0;
+  for (unsigned i = threadIdx.x; i < block.kElements; i += block.kThreads) block.rows[i] = 0;
   __syncthreads();
-  for (std::uint64_t row = std::uint64_t{first} + 1 + threadIdx.x; row <= last; row += kDealThreads) {
+  for (std::uint64_t row = std::uint64_t{first} + 1 + threadIdx.x; row <= last; row += block.kThreads) {
     const std::uint64_t at = given.starts[row] - first_element;
-    if (at < kDealElements && given.starts[row + 1] > given.starts[row])
+    if (at < block.kElements && given.starts[row + 1] > given.starts[row])
       block.rows[at] = static_cast<std::uint32_t>(row - first);
   }
   __syncthreads();
@@ -172,8 +123,8 @@ __device__ inline void find_rows(const DealtRows& given, DealBlock& block, std::
 }
 
 /// Where pieces begin among the block's elements, which lie by tile: a warp looks at 32 neighbours at a time.
-__device__ inline void find_pieces(DealBlock& block, std::uint32_t size) {
-  static_assert(kDealBallots == kDealWarps * kDealRounds);
+template <unsigned kTiles>
+__device__ void find_pieces(DealBlock<kTiles>& block, std::uint32_t size) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned own = 0;  // of lane i: the warp's i-th ballot
   std::uint32_t sum = 0, before = 0;
@@ -207,58 +158,105 @@ struct BlockRows {
   bool is_open;
 };
 
-/// Where the block's elements and pieces of a thread's tile go. A first piece that goes on from a block
-/// before is none of this one's.
-__device__ inline void place_tile(const DealtRows& given, DealBlock& block, const DealState& state,
-                                  std::uint32_t size, const BlockRows& rows) {
-  const unsigned tile = threadIdx.x;
-  const std::uint32_t begin = block.team.counts[tile * kDealWarps],
-                      end = tile + 1 == kDigits ? size : block.team.counts[(tile + 1) * kDealWarps],
-                      pieces = block.pieces_before_place(end) - block.pieces_before_place(begin);
-  const bool is_empty = begin == end, is_one_row = rows.is_open && rows.first == rows.behind,
-             begins_open = !is_empty && rows.is_open && block.rows[begin] == rows.first,
-             ends_open = !is_empty && block.rows[end - 1] == rows.behind;
-  if (block.number > 0)
-    state.tell(
-        block.number, tile,
-        DealtWord::of(end - begin, pieces,
-                      DealtWord::kOwn | (begins_open ? DealtWord::kBeginsOpen : 0) |
-                          (ends_open ? DealtWord::kEndsOpen : 0) | (is_one_row ? DealtWord::kOneRow : 0)));
-  const DealtBefore before = state.before(block.number, tile, begins_open || (is_empty && is_one_row));
-  const std::uint32_t goes_on = begins_open && before.ends_open ? 1 : 0;
+/// What a block has of a tile, from place `begin` in the block on.
+struct OwnOfTile {
+  std::uint32_t begin = 0, elements = 0, pieces_before = 0, pieces = 0;
+  bool begins_open = false, ends_open = false, is_one_row = false;  ///< as DealtWord has them
+
+  template <unsigned kTiles>
+  __device__ static OwnOfTile of(const DealBlock<kTiles>& block, unsigned tile, std::uint32_t size,
+                                 const BlockRows& rows) {
+    const std::uint32_t begin = block.team.counts[tile * block.kWarps],
+                        end = tile + 1 == kTiles ? size : block.team.counts[(tile + 1) * block.kWarps],
+                        pieces_before = block.pieces_before_place(begin);
+    const bool is_empty = begin == end;
+    return {.begin = begin,
+            .elements = end - begin,
+            .pieces_before = pieces_before,
+            .pieces = block.pieces_before_place(end) - pieces_before,
+            .begins_open = !is_empty && rows.is_open && block.rows[begin] == rows.first,
+            .ends_open = !is_empty && block.rows[end - 1] == rows.behind,
+            .is_one_row = rows.is_open && rows.first == rows.behind};
+  }
+
+  __device__ DealtWord word() const {
+    return DealtWord::of(elements, pieces,
+                         DealtWord::kOwn | (begins_open ? DealtWord::kBeginsOpen : 0) |
+                             (ends_open ? DealtWord::kEndsOpen : 0) | (is_one_row ? DealtWord::kOneRow : 0));
+  }
+};
+
+/// Where the block's elements and pieces of a tile go. A first piece that goes on from a block before is none
+/// of this one's.
+template <unsigned kTiles>
+__device__ void place_tile(const DealtRows& given, DealBlock<kTiles>& block, const DealState& state,
+                           unsigned tile, const OwnOfTile& own) {
+  const DealtBefore before =
+      state.before(block.number, tile, own.begins_open || (own.elements == 0 && own.is_one_row));
+  const std::uint32_t goes_on = own.begins_open && before.ends_open ? 1 : 0;
+  const bool ends_open = own.ends_open || (own.elements == 0 && before.ends_open);
   state.tell(block.number, tile,
-             DealtWord::of(
-                 before.elements + (end - begin), before.pieces + pieces - goes_on,
-                 DealtWord::kAll | (ends_open || (is_empty && before.ends_open) ? DealtWord::kEndsOpen : 0)));
-  block.shift_of_tile[tile] = given.tile_starts[tile] + before.elements - begin;
-  block.piece_shift_of_tile[tile] =
-      given.tile_starts[tile] + before.pieces - goes_on - block.pieces_before_place(begin);
-  if (goes_on != 0) atomicOr(block.goes_on + begin / 32, 1u << begin % 32);
+             DealtWord::of(before.elements + own.elements, before.pieces + own.pieces - goes_on,
+                           DealtWord::kAll | (ends_open ? DealtWord::kEndsOpen : 0)));
+  block.shift_of_tile[tile] = given.tile_starts[tile] + before.elements - own.begin;
+  block.piece_shift_of_tile[tile] = given.tile_starts[tile] + before.pieces - goes_on - own.pieces_before;
+  if (goes_on != 0) atomicOr(block.goes_on + own.begin / 32, 1u << own.begin % 32);
 }
 
-/// block_rows[b]: the row of element b * kDealElements, or of the last. next_block: 0.
-inline __global__ void __launch_bounds__(kDealThreads, 4)
+/// All tiles, one or two a thread. What the block has itself is told of all before others are waited for.
+template <unsigned kTiles>
+__device__ void place_tiles(const DealtRows& given, DealBlock<kTiles>& block, const DealState& state,
+                            std::uint32_t size, const BlockRows& rows) {
+  constexpr unsigned kThreads = DealShape<kTiles>::kThreads, kOfThread = kTiles / kThreads;
+  static_assert(kOfThread * kThreads == kTiles);
+  OwnOfTile own[kOfThread];
+#pragma unroll
+  for (unsigned i = 0; i < kOfThread; ++i) {
+    const unsigned tile = threadIdx.x + i * kThreads;
+    if (tile >= given.num_tiles) continue;
+    own[i] = OwnOfTile::of(block, tile, size, rows);
+    if (block.number > 0) state.tell(block.number, tile, own[i].word());
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kOfThread; ++i) {
+    const unsigned tile = threadIdx.x + i * kThreads;
+    if (tile < given.num_tiles) place_tile(given, block, state, tile, own[i]);
+  }
+}
+
+/// block_rows[b]: the row of block b's first element, or of the last. next_block: 0.
+template <unsigned kTiles>
+__global__ void __launch_bounds__(DealShape<kTiles>::kThreads, 1024 / DealShape<kTiles>::kThreads)
     deal_to_tiles_kernel(DealtRows given, const std::uint32_t* block_rows, DealState state,
                          std::uint32_t* next_block, DealtTiles tiles) {
+  constexpr unsigned kKeyBytes = dealt_key_bytes(kTiles), kElements = DealShape<kTiles>::kElements,
+                     kThreads = DealShape<kTiles>::kThreads;
   extern __shared__ __align__(16) unsigned char deal_memory[];
-  DealBlock& block = *reinterpret_cast<DealBlock*>(deal_memory);
+  auto& block = *reinterpret_cast<DealBlock<kTiles>*>(deal_memory);
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   // A number is given to a block that runs, so that those before it run, too.
   if (threadIdx.x == 0) block.number = atomicAdd(next_block, 1u);
   block.team.clear();
-  const std::uint64_t number = block.number, first = number * kDealElements;
-  const std::uint32_t first_row = block_rows[number];
+  const std::uint64_t number = block.number;
+  const auto first = static_cast<std::uint32_t>(number * kElements),
+             size = min(kElements, static_cast<std::uint32_t>(given.count) - first);
+  const std::uint32_t first_row = block_rows[number], own = warp * kDealRounds * 32 + lane;
   std::uint32_t own_rows[kDealRounds], own_keys[kDealRounds], places[kDealRounds];
   find_rows(given, block, first, first_row, block_rows[number + 1], own_rows);
-  const std::uint64_t own = first + warp * kDealRounds * 32 + lane;
+  // Loads of all rounds are under way together.
 #pragma unroll
   for (unsigned i = 0; i < kDealRounds; ++i) {
     own_rows[i] += first_row;
-    own_keys[i] = given.key(own_rows[i], min(own + i * 32, given.count - 1));
+    own_keys[i] = given.position(own_rows[i], first + min(own + i * 32, size - 1));
   }
+#pragma unroll
+  for (unsigned i = 0; i < kDealRounds; ++i) own_keys[i] = load_once(given.cols + own_keys[i]);
+#pragma unroll
+  for (unsigned i = 0; i < kDealRounds; ++i)
+    own_keys[i] = key_of_column<kKeyBytes>(given.column_keys, own_keys[i]);
   for (unsigned i = 0; i < kDealRounds; ++i) {
-    const bool is_one = own + i * 32 < given.count;
-    const std::uint32_t tile = is_one ? own_keys[i] >> kTileShift : kDigits;
+    const bool is_one = own + i * 32 < size;
+    const std::uint32_t tile = is_one ? own_keys[i] >> kTileShift : kTiles;
     const unsigned alike = __match_any_sync(~0u, tile), before = __popc(alike & ((1u << lane) - 1));
     places[i] = is_one ? block.team.count_of(tile) + before : 0;
     __syncwarp();
@@ -267,21 +265,19 @@ inline __global__ void __launch_bounds__(kDealThreads, 4)
   }
   __syncthreads();
   block.team.sum_up();
-  const auto size = static_cast<std::uint32_t>(min(std::uint64_t{kDealElements}, given.count - first));
 #pragma unroll
   for (unsigned i = 0; i < kDealRounds; ++i) {
-    if (own + i * 32 >= given.count) continue;
+    if (own + i * 32 >= size) continue;
     const std::uint32_t place = block.team.count_of(own_keys[i] >> kTileShift) + places[i];
     block.keys[place] = own_keys[i];
     block.rows[place] = own_rows[i];
   }
   __syncthreads();
   find_pieces(block, size);
-  if (threadIdx.x < given.num_tiles)
-    place_tile(given, block, state, size,
-               {first_row, block_rows[number + 1], given.starts[first_row] < first});
+  place_tiles(given, block, state, size,
+              {first_row, block_rows[number + 1], given.starts[first_row] < first});
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < size; i += kDealThreads) {
+  for (unsigned i = threadIdx.x; i < size; i += kThreads) {
     const std::uint32_t key = block.keys[i], tile = key >> kTileShift, to = block.shift_of_tile[tile] + i;
     tiles.offsets[to] = static_cast<std::uint16_t>(key);
     if (((block.begins[i / 32] & ~block.goes_on[i / 32]) >> i % 32 & 1) == 0) continue;
@@ -292,41 +288,65 @@ inline __global__ void __launch_bounds__(kDealThreads, 4)
 }
 
 /// num_pieces: of each tile.
+template <unsigned kTiles>
+void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
+                    std::uint32_t* num_pieces) {
+  using Shape = DealShape<kTiles>;
+  const std::uint64_t num_blocks = ceil_div<std::uint64_t>(given.count, Shape::kElements),
+                      num_words = num_blocks * given.num_tiles;
+  BuildVector<DeviceMemory, std::uint32_t> block_rows(num_blocks + 1);
+  auto words = DeviceMemory::zeros<DealtWord::Bits>(num_words + 1);
+  std::uint32_t* row = block_rows.data();
+  DeviceMemory::each(num_blocks + 1, [=] __device__(std::uint64_t b) {
+    const std::uint64_t at = b * Shape::kElements;
+    row[b] = static_cast<std::uint32_t>(
+        last_not_above(given.starts, num_rows, at < given.count ? at : given.count - 1));
+  });
+  constexpr std::size_t kBytes = sizeof(DealBlock<kTiles>);
+  allow_shared_bytes<deal_to_tiles_kernel<kTiles>>(kBytes);
+  deal_to_tiles_kernel<kTiles><<<static_cast<unsigned>(num_blocks), Shape::kThreads, kBytes>>>(
+      given, row, DealState{words.data(), given.num_tiles},
+      reinterpret_cast<std::uint32_t*>(words.data() + num_words), tiles);
+  TESSERA_CUDA_CALL(cudaGetLastError());
+  const DealtWord::Bits* const last = words.data() + (num_words - given.num_tiles);
+  DeviceMemory::each(given.num_tiles,
+                     [=] __device__(std::uint64_t t) { num_pieces[t] = DealtWord{last[t]}.pieces(); });
+}
+
+template <unsigned kKeyBytes>
+void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
+                  std::uint32_t* num_pieces) {
+  std::vector<std::uint32_t> next(given.tile_starts, given.tile_starts + given.num_tiles);
+  std::fill_n(num_pieces, given.num_tiles, 0);
+  for (std::uint64_t row = 0; row < num_rows; ++row)
+    for (std::uint64_t e = given.starts[row]; e < given.starts[row + 1]; ++e) {
+      const VertexId of = given.first_row + static_cast<VertexId>(row);
+      const std::uint32_t key = given.key<kKeyBytes>(static_cast<std::uint32_t>(row),
+                                                     static_cast<std::uint32_t>(e)),
+                          tile = key >> kTileShift, to = next[tile]++;
+      tiles.offsets[to] = static_cast<std::uint16_t>(key);
+      const std::uint32_t pieces_end = given.tile_starts[tile] + num_pieces[tile];
+      if (num_pieces[tile] > 0 && tiles.piece_rows[pieces_end - 1] == of) continue;
+      tiles.piece_firsts[pieces_end] = to;
+      tiles.piece_rows[pieces_end] = of;
+      ++num_pieces[tile];
+    }
+}
+
 template <class Memory>
 void deal_to_tiles(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
                    std::uint32_t* num_pieces) {
+  require(given.num_tiles <= kMostDealtTiles && given.count <= kMostDealt && num_rows <= kMostDealtRows,
+          "tiles, elements and rows that are dealt are limited");
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    const std::uint64_t num_blocks = ceil_div<std::uint64_t>(given.count, kDealElements);
-    BuildVector<Memory, std::uint32_t> block_rows(num_blocks + 1);
-    auto words = Memory::template zeros<DealtWord::Bits>(num_blocks * kDigits + 1);
-    std::uint32_t* row = block_rows.data();
-    Memory::each(num_blocks + 1, [=] __device__(std::uint64_t b) {
-      const std::uint64_t at = b * kDealElements;
-      row[b] = static_cast<std::uint32_t>(
-          last_not_above(given.starts, num_rows, at < given.count ? at : given.count - 1));
-    });
-    const DealtWord::Bits* const last = words.data() + (num_blocks - 1) * kDigits;
-    allow_shared_bytes<deal_to_tiles_kernel>(sizeof(DealBlock));
-    deal_to_tiles_kernel<<<static_cast<unsigned>(num_blocks), kDealThreads, sizeof(DealBlock)>>>(
-        given, row, DealState{words.data()},
-        reinterpret_cast<std::uint32_t*>(words.data() + num_blocks * kDigits), tiles);
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    Memory::each(given.num_tiles,
-                 [=] __device__(std::uint64_t t) { num_pieces[t] = DealtWord{last[t]}.pieces(); });
+    const auto deal = given.num_tiles <= kFewDealtTiles    ? deal_on_device<kFewDealtTiles>
+                      : given.num_tiles <= kManyDealtTiles ? deal_on_device<kManyDealtTiles>
+                                                           : deal_on_device<kMostDealtTiles>;
+    deal(given, num_rows, tiles, num_pieces);
   } else {
-    std::vector<std::uint32_t> next(given.tile_starts, given.tile_starts + given.num_tiles);
-    std::fill_n(num_pieces, given.num_tiles, 0);
-    for (std::uint64_t row = 0; row < num_rows; ++row)
-      for (std::uint64_t e = given.starts[row]; e < given.starts[row + 1]; ++e) {
-        const VertexId of = given.first_row + static_cast<VertexId>(row);
-        const std::uint32_t key = given.key(row, e), tile = key >> kTileShift, to = next[tile]++;
-        tiles.offsets[to] = static_cast<std::uint16_t>(key);
-        const std::uint32_t pieces_end = given.tile_starts[tile] + num_pieces[tile];
-        if (num_pieces[tile] > 0 && tiles.piece_rows[pieces_end - 1] == of) continue;
-        tiles.piece_firsts[pieces_end] = to;
-        tiles.piece_rows[pieces_end] = of;
-        ++num_pieces[tile];
-      }
+    const auto deal = dealt_key_bytes(given.num_tiles) == kShortKeyBytes ? deal_on_host<kShortKeyBytes>
+                                                                         : deal_on_host<kLongKeyBytes>;
+    deal(given, num_rows, tiles, num_pieces);
   }
 }
 

@@ -42,6 +42,10 @@ TEST(EdgeDigits, MakesBucketsOfSomeThousandEdges) {
   EXPECT_EQ(digits.first_bits, 7u);
   EXPECT_EQ(digits.second_bits, 9u);
   EXPECT_EQ(digits.low_bits, 8u);
+  // The second step takes twice the bins before the first takes four times as many.
+  const EdgeDigits more = EdgeDigits::of(std::uint64_t{1} << 25, std::uint64_t{1} << 29);
+  EXPECT_EQ(more.first_bits, 8u);
+  EXPECT_EQ(more.second_bits, 10u);
   const EdgeDigits few = EdgeDigits::of(std::uint64_t{1} << 24, 1000);
   EXPECT_EQ(few.low_bits, 8u);  // a key has no room for more
   EXPECT_EQ(EdgeDigits::of(1000, 5000).num_buckets(), 2u);

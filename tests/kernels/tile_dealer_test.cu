@@ -75,7 +75,7 @@ Dealt dealt_in(const Rows& rows) {
   const auto cols = Memory::template from_host<VertexId>(all),
              slots_there = Memory::template from_host<VertexId>(slots);
   const auto tile_starts = Memory::template from_host<std::uint32_t>(starts_of_tiles);
-  const auto keys = column_keys<Memory>(slots_there, kTileColumns + 1);
+  const auto keys = column_keys<Memory>(slots_there, kTileColumns + 1, dealt_key_bytes(rows.num_tiles));
   BuildVector<Memory, std::uint16_t> offsets(count);
   BuildVector<Memory, std::uint32_t> piece_firsts(count), num_pieces(rows.num_tiles);
   BuildVector<Memory, VertexId> piece_rows(count);
@@ -108,7 +108,7 @@ void expect_dealt(const Rows& rows) {
 }
 
 TEST(TileDealer, DealsRowsOfAllLengths) {
-  for (const std::uint32_t num_tiles : {1u, 2u, 7u, 256u}) {
+  for (const std::uint32_t num_tiles : {1u, 2u, 7u, 256u, 257u, 512u, 700u, 1024u}) {
     std::mt19937 random(num_tiles);
     Rows rows{num_tiles, {}};
     for (int i = 0; i < 3000; ++i)
@@ -119,39 +119,66 @@ TEST(TileDealer, DealsRowsOfAllLengths) {
   }
 }
 
+/// Elements of a block that deals to so many tiles.
+std::size_t elements_of_block(std::uint32_t num_tiles) {
+  return num_tiles <= kFewDealtTiles    ? DealShape<kFewDealtTiles>::kElements
+         : num_tiles <= kManyDealtTiles ? DealShape<kManyDealtTiles>::kElements
+                                        : DealShape<kMostDealtTiles>::kElements;
+}
+
 /// Rows end where blocks do, or an element before or behind, and the last block is full.
 TEST(TileDealer, DealsRowsThatEndWithBlocks) {
-  std::mt19937 random(5);
-  Rows rows{9, {}};
-  const auto any = [&] { return random() % 9; };
-  for (const std::size_t length : {kDealElements, 0u, 1u, kDealElements - 1, 2 * kDealElements, 0u, 0u,
-                                   kDealElements + 1, kDealElements - 1, 5u, 3 * kDealElements - 5})
-    rows.add(length, any, random);
-  expect_dealt(rows);
+  for (const std::uint32_t num_tiles : {9u, 300u, 600u}) {
+    const std::size_t block = elements_of_block(num_tiles);
+    std::mt19937 random(5);
+    Rows rows{num_tiles, {}};
+    const auto any = [&] { return random() % num_tiles; };
+    for (const std::size_t length :
+         {block, std::size_t{0}, std::size_t{1}, block - 1, 2 * block, std::size_t{0}, std::size_t{0},
+          block + 1, block - 1, std::size_t{5}, 3 * block - 5})
+      rows.add(length, any, random);
+    SCOPED_TRACE(num_tiles);
+    expect_dealt(rows);
+  }
 }
 
 /// A piece goes on from a block before, though there are blocks between that have nothing of its tile.
 TEST(TileDealer, KnowsPiecesThatGoOnOverBlocksWithoutThem) {
-  std::mt19937 random(6);
-  Rows rows{6, {}};
-  std::size_t dealt = 0;
-  // Tile 5 at the beginning, in the middle and at the end of rows of many blocks; of some rows in two alone.
-  for (int row = 0; row < 40; ++row) {
-    const std::size_t length = 5 * kDealElements + random() % 100;
-    dealt = 0;
-    rows.add(
-        length,
-        [&] {
-          ++dealt;
-          const bool is_begin = dealt < 20 && row % 2 == 0, is_end = dealt + 20 > length && row % 3 == 0,
-                     is_middle = dealt == length / 2 && row % 5 == 0;
-          return is_begin || is_middle || is_end ? 5u : static_cast<std::uint32_t>(random() % 5);
-        },
-        random);
-    rows.add(
-        random() % 3, [&] { return static_cast<std::uint32_t>(random() % 6); }, random);
+  for (const std::uint32_t num_tiles : {6u, 300u, 600u}) {
+    std::mt19937 random(6);
+    Rows rows{num_tiles, {}};
+    const std::uint32_t last = num_tiles - 1;
+    std::size_t dealt = 0;
+    // The last tile at the beginning, in the middle and at the end of rows of many blocks; of some rows in
+    // two alone.
+    for (int row = 0; row < 40; ++row) {
+      const std::size_t length = 5 * elements_of_block(num_tiles) + random() % 100;
+      dealt = 0;
+      rows.add(
+          length,
+          [&] {
+            ++dealt;
+            const bool is_begin = dealt < 20 && row % 2 == 0, is_end = dealt + 20 > length && row % 3 == 0,
+                       is_middle = dealt == length / 2 && row % 5 == 0;
+            return is_begin || is_middle || is_end ? last : static_cast<std::uint32_t>(random() % last);
+          },
+          random);
+      rows.add(
+          random() % 3, [&] { return static_cast<std::uint32_t>(random() % num_tiles); }, random);
+    }
+    SCOPED_TRACE(num_tiles);
+    expect_dealt(rows);
   }
-  expect_dealt(rows);
+}
+
+TEST(TileDealer, TellsTheMostElementsAndPieces) {
+  const DealtWord most = DealtWord::of(kMostDealt, kMostDealtRows, DealtWord::kOwn | DealtWord::kOneRow);
+  EXPECT_EQ(most.elements(), kMostDealt);
+  EXPECT_EQ(most.pieces(), kMostDealtRows);
+  EXPECT_TRUE(most.is(DealtWord::kOwn) && most.is(DealtWord::kOneRow));
+  EXPECT_FALSE(most.is(DealtWord::kAll) || most.is(DealtWord::kEndsOpen) || most.is(DealtWord::kBeginsOpen));
+  EXPECT_FALSE(most.is_nothing());
+  EXPECT_TRUE(DealtWord::of(kMostDealt, kMostDealtRows, 0).is_nothing());
 }
 
 }  // namespace

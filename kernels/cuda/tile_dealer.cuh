@@ -15,9 +15,10 @@ namespace tessera::cuda {
 /// Tiles that blocks have counts for: the fewest that are enough, as all are looked at.
 inline constexpr std::uint32_t kFewDealtTiles = 256, kManyDealtTiles = 512, kMostDealtTiles = 1024;
 
+inline constexpr unsigned kDealRounds = 12;  // elements of a thread
+
 /// A block that deals to at most kTiles tiles. Of more tiles it has more elements: what it is told of those
 /// before would be most of what it reads otherwise.
-inline constexpr unsigned kDealRounds = 12;
 template <unsigned kTiles>
 struct DealShape {
   static constexpr unsigned kWarps = kTiles > kFewDealtTiles ? 16 : 8, kThreads = 32 * kWarps,

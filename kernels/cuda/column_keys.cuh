@@ -13,7 +13,12 @@ inline constexpr unsigned kShortKeyBytes = 3, kLongKeyBytes = 4;
 template <unsigned kBytes>
 __host__ __device__ std::uint32_t key_of_column(const std::uint16_t* table, VertexId column) {
   if constexpr (kBytes == kLongKeyBytes) {
+#ifdef __CUDA_ARCH__
     return reinterpret_cast<const std::uint32_t*>(table)[column];
+#else
+    const std::uint64_t at = std::uint64_t{2} * column;
+    return table[at] | std::uint32_t{table[at + 1]} << 16;
+#endif
   } else {
     const bool is_odd = column % 2 != 0;
     const std::uint64_t at = std::uint64_t{kShortKeyBytes} * column;  // in bytes

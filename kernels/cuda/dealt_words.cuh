@@ -16,6 +16,7 @@ struct DealtWord {
                         kMostPieces = (Bits{1} << kPieceBits) - 1,
                         kEndsOpen = Bits{1} << (kElementBits + kPieceBits), kBeginsOpen = kEndsOpen << 1,
                         kOneRow = kEndsOpen << 2, kOwn = kEndsOpen << 3, kAll = kEndsOpen << 4;
+  static_assert(kElementBits + kPieceBits + 5 == 64);
   Bits bits = 0;
 
   __host__ __device__ static DealtWord of(std::uint32_t elements, std::uint32_t pieces, Bits flags) {

@@ -12,6 +12,7 @@ inline constexpr std::uint32_t kDigits = 256, kDigitBits = 8;
 template <unsigned kWarps, class Count = std::uint32_t, std::uint32_t kOf = kDigits>
 struct SortingTeam {
   static constexpr unsigned kThreads = 32 * kWarps, kOfThread = kOf / 32;
+  static_assert(kOf % 32 == 0);
   alignas(16) Count counts[kOf * kWarps];  ///< digit after digit, in each warp after warp
   std::uint32_t totals[kWarps];
 

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kFewDealtTiles = 256, kManyDealtTiles = 512, kMos
 
 inline constexpr unsigned kDealRounds = 12;  // elements of a thread
 
-/// A block that deals to at most kTiles tiles. Of more tiles it has more elements: what it is told of those
-/// before would be most of what it reads otherwise.
+/// A block that deals to at most kTiles tiles. Of more tiles it has more elements, as it is told more of
+/// those before: of 700 tiles it would be as much as all else that it reads.
 template <unsigned kTiles>
 struct DealShape {
   static constexpr unsigned kWarps = kTiles > kFewDealtTiles ? 16 : 8, kThreads = 32 * kWarps,
@@ -73,6 +73,7 @@ template <unsigned kTiles>
 struct DealBlock : DealShape<kTiles> {
   using Shape = DealShape<kTiles>;
   using Shape::kBallots, Shape::kElements, Shape::kWarps;
+  static_assert(kElements <= 0xffff && kDealRounds <= 32, "counts have 16 bits, and a lane has a ballot");
   SortingTeam<kWarps, std::uint16_t, kTiles> team;
   std::uint32_t rows_so_far[kWarps], pieces_of_warp[kWarps];
   std::uint32_t shift_of_tile[kTiles];        ///< from places in the block to those of all elements

@@ -156,9 +156,10 @@ TEST(GraphPreparation, TakesColumnsOfAllLengths) {
                    {by_length, tile_columns, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
 }
 
-/// Elements go to tiles in one pass up to 256 of them, and behind a sort from there on.
+/// Elements go to tiles in one pass up to 1,024 of them, by blocks for 256, 512 or 1,024, and behind a sort
+/// from there on.
 TEST(GraphPreparation, TakesManyTiles) {
-  for (const std::uint64_t num_tiles : {255, 256, 257, 1000}) {
+  for (const std::uint64_t num_tiles : {255, 256, 257, 512, 513, 1000, 1024, 1025}) {
     Edges edges = random_edges(5, 2 * num_tiles, 40 * num_tiles);
     for (VertexId v = 0; v < 2 * num_tiles; ++v) {  // every vertex is an input
       edges.rows.push_back(v / 2);

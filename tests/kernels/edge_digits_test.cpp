@@ -42,7 +42,10 @@ TEST(EdgeDigits, MakesBucketsOfSomeThousandEdges) {
   EXPECT_EQ(digits.first_bits, 7u);
   EXPECT_EQ(digits.second_bits, 9u);
   EXPECT_EQ(digits.low_bits, 8u);
-  // The second step takes twice the bins before the first takes four times as many.
+  // The second step takes a tenth bit before the first takes an eighth.
+  const EdgeDigits some_more = EdgeDigits::of(std::uint64_t{1} << 24, (std::uint64_t{1} << 28) + 1);
+  EXPECT_EQ(some_more.first_bits, 7u);
+  EXPECT_EQ(some_more.second_bits, 10u);
   const EdgeDigits more = EdgeDigits::of(std::uint64_t{1} << 25, std::uint64_t{1} << 29);
   EXPECT_EQ(more.first_bits, 8u);
   EXPECT_EQ(more.second_bits, 10u);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 
+#include "kernels/base/error.hpp"
 #include "kernels/devices.hpp"
 
 namespace tessera::cuda {
@@ -169,6 +170,12 @@ TEST(TileDealer, KnowsPiecesThatGoOnOverBlocksWithoutThem) {
     SCOPED_TRACE(num_tiles);
     expect_dealt(rows);
   }
+}
+
+TEST(TileDealer, RefusesMoreTilesThanBlocksTake) {
+  DealtRows rows{};
+  rows.num_tiles = kMostDealtTiles + 1;
+  EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}, nullptr), InternalError);
 }
 
 TEST(TileDealer, TellsTheMostElementsAndPieces) {

@@ -27,8 +27,8 @@ struct EdgeDigits {
   static bool fit(std::uint64_t num_vertices) { return num_vertices <= std::uint64_t{1} << 26; }
 
   /// For at most 2^26 vertices and at least one edge. Where edges are many, fewer bins in the first step are
-  /// better: these are far from each other in memory, those of the second are near. It has kBestFirstBits
-  /// until the second has kMostSecondBits.
+  /// better: these are far from each other in memory, those of the second are near. The first has
+  /// kBestFirstBits at most until the second has kMostSecondBits.
   static EdgeDigits of(std::uint64_t num_vertices, std::uint64_t num_edges) {
     EdgeDigits digits;
     digits.id_bits = num_vertices < 2 ? 0 : static_cast<unsigned>(std::bit_width(num_vertices - 1));

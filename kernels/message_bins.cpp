@@ -59,22 +59,25 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
 /// Joins pieces that follow each other: up to `most_cost` in messages and rows, and most_messages.
 class PieceJoiner {
  public:
-  PieceJoiner(std::vector<BinEdge> pieces, const BinLimits& limits)
-      : pieces_(std::move(pieces)), most_messages_(limits.most_messages), cost_before_{0} {
+  PieceJoiner(const std::vector<BinEdge>& pieces, const BinLimits& limits)
+      : pieces_(pieces), most_messages_(limits.most_messages) {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
-    cost_before_.reserve(pieces_.size());
+    before_.reserve(pieces_.size());
+    before_.push_back({pieces_[0].messages_before, 0});
     for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
       const std::uint64_t messages = pieces_[i + 1].messages_before - pieces_[i].messages_before,
                           rows = std::min(pieces_[i + 1].row - pieces_[i].row, kRowsOfMessage * messages);
-      cost_before_.push_back(cost_before_.back() + messages + limits.row_messages * rows);
+      before_.push_back(
+          {pieces_[i + 1].messages_before, before_[i].cost + messages + limits.row_messages * rows});
     }
   }
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
-    num_bins = std::max(num_bins, count_bins_of(cost_before_.back()));
+    const std::uint64_t cost = before_.back().cost;
+    num_bins = std::max(num_bins, count_bins_of(cost));
     // The least cost above the mean that does, to a thousandth, which is not far from it.
-    std::uint64_t low = cost_before_.back() / num_bins, step = low / 32 + 1;
+    std::uint64_t low = cost / num_bins, step = low / 32 + 1;
     while (count_bins_of(low + step) > num_bins) {
       low += step;
       step *= 2;
@@ -90,6 +93,11 @@ class PieceJoiner {
   }
 
  private:
+  /// Of all pieces before one, side by side, as they are asked together.
+  struct Before {
+    std::uint64_t messages, cost;
+  };
+
   std::uint64_t count_bins_of(std::uint64_t most_cost) const {
     std::uint64_t count = 0;
     each_bin_end(most_cost, [&](std::size_t) { ++count; });
@@ -99,12 +107,11 @@ class PieceJoiner {
   /// many pieces, so that the end of each is looked for from there.
   template <class Body>
   void each_bin_end(std::uint64_t most_cost, const Body& body) const {
-    const std::size_t num_pieces = pieces_.size() - 1;
+    const std::size_t num_pieces = before_.size() - 1;
     for (std::size_t first = 0, end = 0, usual = 1; first < num_pieces; usual = end - first, first = end) {
-      const std::uint64_t messages = pieces_[first].messages_before + most_messages_,
-                          cost = cost_before_[first] + most_cost;
+      const Before most = {before_[first].messages + most_messages_, before_[first].cost + most_cost};
       const auto fits = [&](std::size_t up_to) {
-        return pieces_[up_to].messages_before <= messages && cost_before_[up_to] <= cost;
+        return before_[up_to].messages <= most.messages && before_[up_to].cost <= most.cost;
       };
       end = std::min(first + usual, num_pieces);
       while (end < num_pieces && fits(end + 1)) ++end;
@@ -113,9 +120,9 @@ class PieceJoiner {
     }
   }
 
-  std::vector<BinEdge> pieces_;
+  const std::vector<BinEdge>& pieces_;
   std::uint64_t most_messages_;
-  std::vector<std::uint64_t> cost_before_;  // of each piece, and of all
+  std::vector<Before> before_;  // of each piece, and of all
 };
 
 std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {
@@ -143,10 +150,9 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
-    const PieceJoiner joiner(
-        split_too_large(cut_pieces(num_bins * kPiecesOfBin, num_messages, find), limits.most_messages, find),
-        limits);
-    std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
+    const std::vector<BinEdge> pieces =
+        split_too_large(cut_pieces(num_bins * kPiecesOfBin, num_messages, find), limits.most_messages, find);
+    std::vector<BinEdge> edges = PieceJoiner(pieces, limits).join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
       edges.back() = {num_rows, num_messages};
       return edges;

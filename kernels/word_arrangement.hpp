@@ -9,28 +9,22 @@
 
 namespace tessera {
 
-/// Words of a lane that are arranged together, and their elements.
-inline constexpr unsigned kArrangedWords = kTreeWords, kArrangedElements = 2 * kArrangedWords;
+/// Words of a lane that are arranged together.
+inline constexpr unsigned kArrangedWords = kTreeWords;
 /// Lanes whose gathers are served together, and banks: 128 bytes at a time.
 template <class S>
 inline constexpr unsigned kBankLanes = 128 / sizeof(S);
 
-/// One order of the elements of four words.
+/// One order of the elements of up to four words.
+template <unsigned kWords>
 struct TreeOrder {
-  bool turns_halves = false;                 ///< the first two words and the last two change places
-  bool turns_words[2] = {};                  ///< of each half, where it is then
-  bool turns_elements[kArrangedWords] = {};  ///< of each word, where it is then
+  std::uint8_t places[kWords];  ///< where each word goes
+  bool turns[kWords];           ///< whether its halves change places
 
-  template <class T>
-  TESSERA_HD void apply(T (&elements)[kArrangedElements]) const {
-    const auto swap_if = [&](bool turns, unsigned i, unsigned j) {
-      const T low = elements[i], high = elements[j];
-      elements[i] = turns ? high : low;
-      elements[j] = turns ? low : high;
-    };
-    for (unsigned i = 0; i < 4; ++i) swap_if(turns_halves, i, i + 4);
-    for (unsigned i = 0; i < 4; ++i) swap_if(turns_words[i / 2], i / 2 * 4 + i % 2, i / 2 * 4 + i % 2 + 2);
-    for (unsigned w = 0; w < kArrangedWords; ++w) swap_if(turns_elements[w], 2 * w, 2 * w + 1);
+  /// Where the element of a word's half goes.
+  TESSERA_HD std::uint32_t half(unsigned w, unsigned of) const { return turns[w] ? 1 - of : of; }
+  TESSERA_HD std::uint32_t turned(unsigned w, std::uint32_t word) const {
+    return turns[w] ? word >> 16 | word << 16 : word;
   }
 };
 
@@ -39,11 +33,13 @@ struct TreeOrder {
 /// element's bank tells its cost in all gathers, and costs at all places are added, and compared, in the
 /// bytes or halves of one number. A third lane costs far more than a second: a gather lasts as long as the
 /// bank that is asked most.
-template <class S, class Banks>
+template <class S, unsigned kWords, class Banks>
 class LaneArranger {
  public:
-  /// num_words: of each lane, up to kArrangedWords. padding: the offset that is no element; it is not put
-  /// first, where an element was. banks: a word each (ScratchWords) of what the lanes so far ask.
+  static_assert(kWords >= 1 && kWords <= kArrangedWords);
+
+  /// num_words: of each lane, up to kWords. padding: the offset that is no element; it is not put first,
+  /// where an element was. banks: a word each (ScratchWords) of what the lanes so far ask.
   TESSERA_HD LaneArranger(unsigned num_words, std::uint32_t padding, Banks& banks)
       : num_words_(num_words), padding_(padding), banks_(banks) {}
 
@@ -53,49 +49,67 @@ class LaneArranger {
   }
 
   /// Of the next lane, whose elements beyond its words are padding.
-  TESSERA_HD TreeOrder next(std::uint32_t (&offsets)[kArrangedElements]) {
-    std::uint32_t asked[kArrangedElements];  // of each element's bank; none of padding
-    for (unsigned i = 0; i < kArrangedElements; ++i)
-      asked[i] = offsets[i] == padding_ ? 0 : banks_.load(offsets[i] % kBankLanes<S>);
-    const auto word = [&](unsigned w) {
-      return Word(asked[2 * w], asked[2 * w + 1], offsets[2 * w] == padding_, offsets[2 * w + 1] == padding_);
-    };
-    const Word words[] = {word(0), word(1), word(2), word(3)};
-    const Half halves[] = {Half(words[0], words[1], num_words_ > 1),
-                           Half(words[2], words[3], num_words_ > 3)};
-    TreeOrder order;
-    order.turns_halves = num_words_ == kArrangedWords &&
-                         halves[1].cost(0) + halves[0].cost(1) < halves[0].cost(0) + halves[1].cost(1);
-    for (unsigned to = 0; to < 2; ++to) {
-      const auto turns_word = [&](unsigned w, unsigned place) {
-        return order.turns_halves ? words[(w + 2) % kArrangedWords].turns(place) : words[w].turns(place);
-      };
-      const bool turns = order.turns_halves ? halves[1 - to].turns(to) : halves[to].turns(to);
-      order.turns_words[to] = turns;
-      for (unsigned place = 2 * to; place < 2 * to + 2; ++place)
-        order.turns_elements[place] = turns ? turns_word(place ^ 1u, place) : turns_word(place, place);
+  TESSERA_HD TreeOrder<kWords> next(const std::uint32_t (&words)[kWords]) {
+    std::uint32_t banks[2 * kWords], asked[2 * kWords];
+    bool is_padding[2 * kWords];
+    for (unsigned i = 0; i < 2 * kWords; ++i) {
+      const std::uint32_t offset = words[i / 2] >> 16 * (i % 2) & 0xffffu;
+      banks[i] = offset % kBankLanes<S>;
+      is_padding[i] = offset == padding_;
+      asked[i] = is_padding[i] ? kPaddingAsks : banks_.load(banks[i]);
     }
-    order.apply(offsets);
-    order.apply(asked);
-    for (unsigned i = 0; i < kArrangedElements; ++i) {
-      const std::uint32_t before = asked[i] >> 4 * i & 15u;
-      banks_.set_bits(offsets[i] % kBankLanes<S>, offsets[i] == padding_ ? 0u : one_more(before) << 4 * i);
+    const TreeOrder<kWords> order = order_of(asked, is_padding);
+    for (unsigned i = 0; i < 2 * kWords; ++i) {
+      const std::uint32_t shift = 4 * (2 * order.places[i / 2] + order.half(i / 2, i % 2));
+      banks_.set_bits(banks[i], one_more(asked[i] >> shift) << shift);
     }
     return order;
   }
 
  private:
-  /// The bit that a number gains.
+  /// As often as can be told at each place: then it does not matter where it goes, and nothing is added.
+  static constexpr std::uint32_t kPaddingAsks = ~0u;
+
+  /// asked: of each element's bank.
+  TESSERA_HD TreeOrder<kWords> order_of(const std::uint32_t (&asked)[2 * kWords],
+                                        const bool (&is_padding)[2 * kWords]) const {
+    Word words[kArrangedWords];
+    for (unsigned w = 0; w < kWords; ++w)
+      words[w] = Word(asked[2 * w], asked[2 * w + 1], is_padding[2 * w], is_padding[2 * w + 1]);
+    const Half halves[] = {Half(words[0], words[1], kWords > 1 && num_words_ > 1),
+                           Half(words[2], words[3], kWords > 3 && num_words_ > 3)};
+    const bool turns_halves = kWords > 3 && num_words_ > 3 &&
+                              halves[1].cost(0) + halves[0].cost(1) < halves[0].cost(0) + halves[1].cost(1);
+    TreeOrder<kWords> order;
+    for (unsigned w = 0; w < kWords; ++w) {
+      const unsigned to = turns_halves ? 1 - w / 2 : w / 2,
+                     place = 2 * to + (halves[w / 2].turns(to) ? 1 - w % 2 : w % 2);
+      order.places[w] = static_cast<std::uint8_t>(place);
+      order.turns[w] = words[w].turns(place);
+    }
+    return order;
+  }
+
+  /// What a number is set with to be one more: of 0, 1, 5, 13 another bit each; of 15, which stays, nothing.
   TESSERA_HD static std::uint32_t one_more(std::uint32_t number) {
-    return number == 0 ? 1u : number == 1 ? 4u : number == 5 ? 8u : 2u;
+#ifdef __CUDA_ARCH__
+    // Bytes 0, 1, 5; of 13 and 15 the highest bit of bytes 5 and 7, everywhere.
+    std::uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(0x00000401u), "r"(0x00008800u), "r"(number));
+    return bytes & 15u;
+#else
+    constexpr std::uint64_t kGains = 1 | 4 << 4 * 1 | 8 << 4 * 5 | std::uint64_t{2} << 4 * 13;
+    return kGains >> 4 * (number & 15u) & 15u;
+#endif
   }
 
   /// Costs of a word as word 0, 1, 2, 3 of the lane, a byte each, its elements as they are or turned,
   /// whichever costs less.
   struct Word {
     static constexpr std::uint32_t kNever = 64;  // more than all elements may cost
-    std::uint32_t costs, is_turned;              // of the latter the highest bits
+    std::uint32_t costs = 0, is_turned = 0;      // of the latter the highest bits
 
+    TESSERA_HD Word() {}
     TESSERA_HD Word(std::uint32_t low, std::uint32_t high, bool low_is_padding, bool high_is_padding) {
       constexpr std::uint32_t kEven = 0x0f0f0f0fu, kHighest = 0x80808080u, kOnes = 0x01010101u;
       const std::uint32_t as_is = (low & kEven) + (high >> 4 & kEven) + (low_is_padding ? kNever : 0),
@@ -175,34 +189,42 @@ TESSERA_HD inline ArrangedPart ArrangedPart::of(const Slice& s, std::uint32_t pa
   return result;
 }
 
-/// Arranges lanes [first_lane, end_lane) of a part behind those before. words: the first lane's, `stride`
-/// apart, the other lanes' beside them. values: null, or those beside the part's words from its first on.
-/// banks: of the lanes before since the last multiple of kBankLanes; left so.
-template <class S, class Banks>
+/// The words of a part where they lie for good.
+struct PartWords {
+  const ArrangedPart& part;
+  std::uint32_t padding;
+  std::uint32_t* words;  ///< from the part's first on
+
+  TESSERA_HD std::uint32_t load(std::uint32_t k, std::uint32_t lane) const {
+    return k < part.num_words ? words[part.word(lane, k)] : padding << 16 | padding;
+  }
+  TESSERA_HD void store(std::uint32_t k, std::uint32_t lane, std::uint32_t word) const {
+    if (k < part.num_words) words[part.word(lane, k)] = word;
+  }
+};
+
+/// Arranges lanes [first_lane, end_lane) of a part of up to kWords words behind those before. words.load(k,
+/// lane) and words.store(k, lane, word): word k of a lane; beyond its own are padding, and may be stored.
+/// values: null, or those beside the part's words from its first on. banks: of the lanes before since the
+/// last multiple of kBankLanes; left so.
+template <unsigned kWords, class S, class Words, class Banks>
 TESSERA_HD inline void arrange_lanes(const ArrangedPart& part, std::uint32_t first_lane,
-                                     std::uint32_t end_lane, std::uint32_t padding, std::uint32_t* words,
-                                     std::uint32_t stride, S* values, Banks& banks) {
-  LaneArranger<S, Banks> arranger(part.num_words, padding, banks);
+                                     std::uint32_t end_lane, std::uint32_t padding, const Words& words,
+                                     S* values, Banks& banks) {
+  LaneArranger<S, kWords, Banks> arranger(part.num_words, padding, banks);
   for (std::uint32_t lane = first_lane; lane < end_lane; ++lane) {
     if (lane % kBankLanes<S> == 0) arranger.begin();
-    std::uint32_t offsets[kArrangedElements];
-    for (unsigned k = 0; k < kArrangedWords; ++k) {
-      const std::uint32_t both =
-          k < part.num_words ? words[k * stride + lane - first_lane] : padding << 16 | padding;
-      offsets[2 * k] = both & 0xffffu;
-      offsets[2 * k + 1] = both >> 16;
-    }
-    const TreeOrder order = arranger.next(offsets);
-    for (unsigned k = 0; k < kArrangedWords; ++k)
-      if (k < part.num_words)
-        words[k * stride + lane - first_lane] = offsets[2 * k] | offsets[2 * k + 1] << 16;
+    std::uint32_t own[kWords];
+    for (unsigned k = 0; k < kWords; ++k) own[k] = words.load(k, lane);
+    const TreeOrder<kWords> order = arranger.next(own);
+    for (unsigned k = 0; k < kWords; ++k) words.store(order.places[k], lane, order.turned(k, own[k]));
     if (values == nullptr) continue;
-    S moved[kArrangedElements] = {};
-    for (unsigned k = 0; k < part.num_words; ++k)
-      for (unsigned half = 0; half < 2; ++half) moved[2 * k + half] = values[2 * part.word(lane, k) + half];
-    order.apply(moved);
-    for (unsigned k = 0; k < part.num_words; ++k)
-      for (unsigned half = 0; half < 2; ++half) values[2 * part.word(lane, k) + half] = moved[2 * k + half];
+    S moved[2 * kWords];
+    for (unsigned i = 0; i < 2 * kWords; ++i)
+      if (i / 2 < part.num_words) moved[i] = values[2 * part.word(lane, i / 2) + i % 2];
+    for (unsigned i = 0; i < 2 * kWords; ++i)
+      if (i / 2 < part.num_words)
+        values[2 * part.word(lane, order.places[i / 2]) + order.half(i / 2, i % 2)] = moved[i];
   }
 }
 
@@ -212,8 +234,9 @@ void arrange_slice(const Slice& s, std::uint32_t padding, std::uint32_t* words, 
   ScratchWords<kBankLanes<S>> banks;
   for (std::uint32_t i = 0; i < num_arranged_parts(s); ++i) {
     const ArrangedPart part = ArrangedPart::of(s, i);
-    arrange_lanes(part, 0, part.num_lanes, padding, words + part.first_word, part.num_lanes,
-                  values == nullptr ? nullptr : values + 2 * part.first_word, banks);
+    arrange_lanes<kArrangedWords>(part, 0, part.num_lanes, padding,
+                                  PartWords{part, padding, words + part.first_word},
+                                  values == nullptr ? nullptr : values + 2 * part.first_word, banks);
   }
 }
 

@@ -1,4 +1,4 @@
-// Words that one task works with, by number. A device has others (kernels/cuda/word_filler.cuh).
+// Words that one task works with, by number. A device has others (kernels/cuda/part_filler.cuh).
 #pragma once
 #include <cstdint>
 

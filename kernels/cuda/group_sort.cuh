@@ -54,6 +54,8 @@ __device__ bool count_digits(SortingTeam<kWarps>& team, std::uint32_t count, uns
   }
 }
 
+inline constexpr unsigned kDealtAhead = 4;  // elements of a thread that are on their way
+
 /// store(place, load(i)) by counted digits; equal ones in order.
 template <unsigned kWarps, class Load, class Store>
 __device__ void deal_elements(SortingTeam<kWarps>& team, std::uint32_t count, unsigned shift,
@@ -62,32 +64,47 @@ __device__ void deal_elements(SortingTeam<kWarps>& team, std::uint32_t count, un
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t part = team.part_of(count), begin = min(team.warp() * part, count),
                       end = min(begin + part, count);
-  std::uint32_t element = begin + lane < end ? load(begin + lane) : 0;
-  for (std::uint32_t first = begin; first < end; first += 32) {
-    const bool is_one = first + lane < end;
-    const std::uint32_t next = first + 32 + lane < end ? load(first + 32 + lane) : 0;
-    // What is beyond the end has a digit of its own.
-    const std::uint32_t digit = is_one ? digit_of(element, shift) : kDigits;
-    const unsigned alike = __match_any_sync(~0u, digit), before = __popc(alike & ((1u << lane) - 1));
-    std::uint32_t place = 0;
-    if (is_one) place = team.count_of(digit) + before;
-    __syncwarp();
-    if (is_one && before == 0) team.count_of(digit) += __popc(alike);
-    __syncwarp();
-    if (is_one) store(place, element);
-    element = next;
+  const auto ask = [&](std::uint32_t first, std::uint32_t(&elements)[kDealtAhead]) {
+#pragma unroll
+    for (unsigned i = 0; i < kDealtAhead; ++i)
+      elements[i] = first + 32 * i + lane < end ? load(first + 32 * i + lane) : 0;
+  };
+  std::uint32_t elements[kDealtAhead], next[kDealtAhead];
+  ask(begin, elements);
+  for (std::uint32_t first = begin; first < end; first += 32 * kDealtAhead) {
+    ask(first + 32 * kDealtAhead, next);
+#pragma unroll
+    for (unsigned i = 0; i < kDealtAhead; ++i) {
+      if (first + 32 * i >= end) break;
+      const bool is_one = first + 32 * i + lane < end;
+      // What is beyond the end has a digit of its own.
+      const std::uint32_t digit = is_one ? digit_of(elements[i], shift) : kDigits;
+      const unsigned alike = __match_any_sync(~0u, digit), before = __popc(alike & ((1u << lane) - 1));
+      std::uint32_t place = 0;
+      if (is_one) place = team.count_of(digit) + before;
+      __syncwarp();
+      if (is_one && before == 0) team.count_of(digit) += __popc(alike);
+      __syncwarp();
+      if (is_one) store(place, elements[i]);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kDealtAhead; ++i) elements[i] = next[i];
   }
   team.sync();
 }
 
-/// What sort_groups() takes. staged: a word an element.
-template <class LengthOf, class Store>
+inline constexpr unsigned kStoredAtOnce = 4;  // of a thread
+
+/// What sort_groups() takes. order, staged: a word an element; the latter only where lengths may have two
+/// digits.
+template <class LengthOf, class Load, class Store>
 struct GroupSort {
   std::uint64_t num_groups;
   const std::uint32_t* firsts;
   LengthOf length_of;
+  Load load;
   Store store;
-  std::uint32_t* staged;
+  std::uint32_t *order, *staged;
   std::uint32_t most_of_warp;
 
   __device__ std::uint32_t size(std::uint64_t group) const { return firsts[group + 1] - firsts[group]; }
@@ -97,14 +114,35 @@ struct GroupSort {
     const std::uint32_t first = firsts[group], count = size(group);
     const auto given = [&](std::uint32_t i) { return GroupElement::of(length_of(first + i), i); };
     const auto halfway = [&](std::uint32_t i) { return staged[first + i]; };
-    const auto put = [&](std::uint32_t place, std::uint32_t element) {
-      store(first + place, first + GroupElement::position(element), GroupElement::length(element));
-    };
-    if (!count_digits(team, count, 0, given)) return deal_elements(team, count, 0, given, put);
-    deal_elements(team, count, 0, given,
-                  [&](std::uint32_t place, std::uint32_t element) { staged[first + place] = element; });
-    count_digits(team, count, kDigitBits, halfway);
-    deal_elements(team, count, kDigitBits, halfway, put);
+    const auto put = [&](std::uint32_t place, std::uint32_t element) { order[first + place] = element; };
+    if (count_digits(team, count, 0, given)) {
+      deal_elements(team, count, 0, given,
+                    [&](std::uint32_t place, std::uint32_t element) { staged[first + place] = element; });
+      count_digits(team, count, kDigitBits, halfway);
+      deal_elements(team, count, kDigitBits, halfway, put);
+    } else {
+      deal_elements(team, count, 0, given, put);
+    }
+    store_sorted(first, count, team.thread(), team.kThreads);
+  }
+
+  /// What elements have comes from anywhere in the group, so that several are waited for together.
+  __device__ void store_sorted(std::uint32_t first, std::uint32_t count, unsigned thread,
+                               unsigned num_threads) const {
+    for (std::uint32_t begin = thread; begin < count; begin += kStoredAtOnce * num_threads) {
+      std::uint32_t elements[kStoredAtOnce];
+      decltype(load(first)) loaded[kStoredAtOnce];
+#pragma unroll
+      for (unsigned i = 0; i < kStoredAtOnce; ++i)
+        elements[i] = order[first + min(begin + i * num_threads, count - 1)];
+#pragma unroll
+      for (unsigned i = 0; i < kStoredAtOnce; ++i)
+        loaded[i] = load(first + GroupElement::position(elements[i]));
+#pragma unroll
+      for (unsigned i = 0; i < kStoredAtOnce; ++i)
+        if (begin + i * num_threads < count)
+          store(first + begin + i * num_threads, loaded[i], GroupElement::length(elements[i]));
+    }
   }
 };
 
@@ -138,18 +176,19 @@ __global__ void __launch_bounds__(32 * kLargeGroupWarps) sort_large_groups_kerne
   }
 }
 
-/// store(place, i, length) for element i of all, which comes to `place`: those of group g, firsts[g] to
+/// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
 /// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
-/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice.
-template <class Memory, class LengthOf, class Store>
+/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. Nothing that
+/// is loaded is stored.
+template <class Memory, class LengthOf, class Load, class Store>
 void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std::uint32_t* firsts,
-                 std::uint32_t longest, LengthOf length_of, Store store) {
+                 std::uint32_t longest, LengthOf length_of, Load load, Store store) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     if (num_groups == 0) return;
-    BuildVector<Memory, std::uint32_t> staged(longest < kDigits ? 0 : num_elements);
+    BuildVector<Memory, std::uint32_t> order(num_elements), staged(longest < kDigits ? 0 : num_elements);
     const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
-    const GroupSort<LengthOf, Store> groups{num_groups, firsts,        length_of,
-                                            store,      staged.data(), most_of_warp};
+    const GroupSort<LengthOf, Load, Store> groups{num_groups, firsts,       length_of,     load,
+                                                  store,      order.data(), staged.data(), most_of_warp};
     sort_groups_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps)),
                          32 * kGroupWarps>>>(groups);
     TESSERA_CUDA_CALL(cudaGetLastError());
@@ -163,7 +202,7 @@ void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std
     for (std::uint64_t g = 0; g < num_groups; ++g)
       std::stable_sort(order.begin() + firsts[g], order.begin() + firsts[g + 1],
                        [&](std::uint32_t a, std::uint32_t b) { return length_of(a) > length_of(b); });
-    for (std::uint32_t i = 0; i < num_elements; ++i) store(i, order[i], length_of(order[i]));
+    for (std::uint32_t i = 0; i < num_elements; ++i) store(i, load(order[i]), length_of(order[i]));
   }
 }
 

@@ -44,7 +44,7 @@ struct CutMessages {
   Vector<S> values;
   Vector<VertexId> rows;
   Vector<std::uint32_t> shapes;      ///< see MessageShape
-  Vector<std::uint64_t> firsts;      ///< into offsets
+  ElementPositions<Memory> firsts;   ///< into offsets
   Vector<std::uint32_t> row_counts;  ///< messages of row i at i + 1
   RowFindings found;
 
@@ -53,7 +53,7 @@ struct CutMessages {
   std::optional<RowPieces<Memory>> unwritten{};
   void write_rest() {
     if (!unwritten) return;
-    unwritten->write_messages(0, rows.data(), shapes.data(), firsts.data());
+    unwritten->write_messages(0, rows.data(), shapes.data(), firsts.to_store());
     unwritten.reset();
   }
 };
@@ -79,9 +79,9 @@ struct MessageCutter {
   /// slot_of_column: in Memory. longest_row: its elements.
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
                 std::uint64_t longest_row, bool weighted)
-      : shape_(shape), slot_of_column_(slot_of_column) {
+      : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements) {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
-    out_.offsets = Vector<std::uint16_t>(num_elements);
+    out_.offsets = offsets_with_room<Memory>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
     out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
     out_.longest = longest_row <= kMessageElements
@@ -113,7 +113,7 @@ struct MessageCutter {
     if (out_.unwritten) fit_room(out_.found.num_messages);
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
-    out_.firsts = Memory::joined(firsts_);
+    out_.firsts = ElementPositions<Memory>::joined(firsts_);
     return std::move(out_);
   }
 
@@ -206,7 +206,7 @@ struct MessageCutter {
     count_messages(chunk, pieces);
     add_room(pieces.num_messages());
     pieces.write_messages(out_.num_elements, rows_.back().data(), shapes_.back().data(),
-                          firsts_.back().data());
+                          firsts_.back().to_store());
   }
 
   template <class P>
@@ -236,7 +236,7 @@ struct MessageCutter {
   void add_room(std::uint64_t num_messages) {
     rows_.emplace_back(num_messages);
     shapes_.emplace_back(num_messages);
-    firsts_.emplace_back(num_messages);
+    firsts_.emplace_back(num_messages, most_elements_);
   }
   /// What was added last is for so many, maybe anew.
   void fit_room(std::uint64_t num_messages) {
@@ -265,11 +265,12 @@ struct MessageCutter {
 
   const MessagesShape& shape_;
   const VertexId* slot_of_column_;
+  std::uint64_t most_elements_;
   bool splits_ = false;  // some row may have more elements than a message takes
   // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
   std::vector<Vector<VertexId>> rows_;
   std::vector<Vector<std::uint32_t>> shapes_;
-  std::vector<Vector<std::uint64_t>> firsts_;
+  std::vector<ElementPositions<Memory>> firsts_;
   CutMessages<Memory, S> out_;
 };
 

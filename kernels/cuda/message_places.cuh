@@ -14,11 +14,11 @@ inline constexpr unsigned kFewestPlaceThreads = 128, kMostPlaceThreads = 1024,
 /// A bin of usual size takes a block about so many batches.
 inline constexpr std::uint32_t kPlaceBatches = 8;
 
-/// Messages by cell (tile, then bin) and length. order[i] tells which message comes i-th, and rows[m] whose
-/// message m is. ends_by_bin: messages in all cells up to each, by bin, then tile.
+/// Messages by cell (tile, then bin) and length; rows[i]: of the i-th. ends_by_bin: messages in all cells up
+/// to each, by bin, then tile.
 struct SortedMessages {
   std::uint32_t num_tiles, num_bins, count;
-  const std::uint32_t *cell_firsts, *ends_by_bin, *order;
+  const std::uint32_t *cell_firsts, *ends_by_bin;
   const VertexId* rows;
 
   __host__ __device__ const std::uint32_t* cell(std::uint32_t tile, std::uint32_t bin) const {
@@ -56,23 +56,22 @@ class BinPlaces {
     __syncthreads();
   }
 
-  /// Messages are on their way two batches, and their rows one, before these are worked on.
+  /// Rows are on their way two batches before these are worked on.
   __device__ void run() {
     const std::uint32_t step = kEach * blockDim.x;
-    std::uint32_t tiles[kEach] = {}, soon[kEach], later[kEach];
-    VertexId rows[kEach], next_rows[kEach];
-    ask_for_messages(0, tiles, soon);
-    ask_for_messages(step, tiles, later);
-    ask_for_rows(soon, rows);
-#pragma unroll 2  // so that what is on its way is not moved from register to register
+    std::uint32_t tiles[kEach] = {};
+    VertexId rows[kEach], soon[kEach], later[kEach];
+    ask_for_rows(0, tiles, rows);
+    ask_for_rows(step, tiles, soon);
+#pragma unroll 3  // so that what is on its way is not moved from register to register
     for (std::uint32_t begin = 0; begin < count_; begin += step) {
-#pragma unroll
-      for (unsigned i = 0; i < kEach; ++i) soon[i] = later[i];
-      ask_for_messages(begin + 2 * step, tiles, later);
-      ask_for_rows(soon, next_rows);
+      ask_for_rows(begin + 2 * step, tiles, later);
       list(begin, rows);
 #pragma unroll
-      for (unsigned i = 0; i < kEach; ++i) rows[i] = next_rows[i];
+      for (unsigned i = 0; i < kEach; ++i) {
+        rows[i] = soon[i];
+        soon[i] = later[i];
+      }
     }
     if (places_ == result_) return;
     for (std::uint32_t i = threadIdx.x; i < count_; i += blockDim.x) result_[i] = places_[i];
@@ -83,8 +82,8 @@ class BinPlaces {
     return begin + i * blockDim.x + threadIdx.x;
   }
   /// tiles: of the warp's first place of each, which only grow; where they are looked for from.
-  __device__ void ask_for_messages(std::uint32_t begin, std::uint32_t (&tiles)[kEach],
-                                   std::uint32_t (&messages)[kEach]) const {
+  __device__ void ask_for_rows(std::uint32_t begin, std::uint32_t (&tiles)[kEach],
+                               VertexId (&rows)[kEach]) const {
 #pragma unroll
     for (unsigned i = 0; i < kEach; ++i) {
       const std::uint32_t at = first_ + min(place(begin, i), count_ - 1);
@@ -95,7 +94,7 @@ class BinPlaces {
         before = end;
         end = ends_[++tile];
       }
-      messages[i] = messages_.order[*messages_.cell(tile, blockIdx.x) + (at - before)];
+      rows[i] = messages_.rows[*messages_.cell(tile, blockIdx.x) + (at - before)];
     }
   }
   /// The tile, from `tile` on, in which the first lane's message is.
@@ -107,11 +106,6 @@ class BinPlaces {
       if (behind != 0) return tile + __ffs(behind) - 1;
     }
   }
-  __device__ void ask_for_rows(const std::uint32_t (&messages)[kEach], VertexId (&rows)[kEach]) const {
-#pragma unroll
-    for (unsigned i = 0; i < kEach; ++i) rows[i] = messages_.rows[messages[i]];
-  }
-
   /// listed: of a row, its places of batches before and, from bit 16 on, of this one.
   __device__ void list(std::uint32_t begin, const VertexId (&rows)[kEach]) {
     std::uint32_t firsts[kEach], owns[kEach], belongs[kEach];
@@ -199,7 +193,7 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
       for (std::uint32_t tile = 0, place = 0; tile < messages.num_tiles; ++tile) {
         const std::uint32_t* const cell = messages.cell(tile, bin);
         for (std::uint32_t i = cell[0]; i < cell[1]; ++i)
-          places[next[messages.rows[messages.order[i]]]++] = static_cast<std::uint16_t>(place++);
+          places[next[messages.rows[i]]++] = static_cast<std::uint16_t>(place++);
       }
   }
 }

@@ -42,6 +42,17 @@ struct CutOrder {
   }
 };
 
+/// Where a message's elements begin, and whose it is.
+struct PlacedMessage {
+  std::uint64_t begin;
+  VertexId row;
+};
+
+struct PlacedRow {
+  VertexId row;
+  std::uint32_t messages_before;
+};
+
 template <class Memory, class S>
 struct MessagesBuild {
   template <class T>
@@ -142,18 +153,29 @@ struct MessagesBuild {
       first[c] = static_cast<std::uint32_t>(
           c == cells ? count : cut.first_not_below(count, c / bins, first_row[c % bins]));
     });
-    order_ = Vector<std::uint32_t>(count);
+    begins_ = ElementPositions<Memory>(count, messages_.num_elements);
+    rows_ = Vector<VertexId>(count);
     lengths_ = Vector<std::uint16_t>(count);
-    std::uint32_t* order = order_.data();
+    const PositionsStore begin = begins_.to_store();
+    VertexId* row = rows_.data();
     std::uint16_t* length = lengths_.data();
+    const PositionsLoad begin_of = messages_.firsts.to_load();
+    const VertexId* row_of = messages_.rows.data();
     sort_groups<Memory>(
         cells, count, first, messages_.longest,
         [=] __host__ __device__(std::uint32_t i) { return cut.length(i); },
-        [=] __host__ __device__(std::uint32_t place, std::uint32_t i, std::uint32_t elements) {
-          order[place] = cut.message(i);
+        [=] __host__ __device__(std::uint32_t i) -> PlacedMessage {
+          const std::uint32_t message = cut.message(i);
+          return {begin_of.load(message), row_of[message]};
+        },
+        [=] __host__ __device__(std::uint32_t place, const PlacedMessage& message, std::uint32_t elements) {
+          begin.store(place, message.begin);
+          row[place] = message.row;
           length[place] = static_cast<std::uint16_t>(elements);
         });
     messages_.shapes = {};
+    messages_.firsts = {};
+    messages_.rows = {};
   }
 
   /// Where the first message of each cell lies: a bin's messages tile after tile.
@@ -197,21 +219,20 @@ struct MessagesBuild {
 
   /// On a device beside what follows, until end_places(): a block a bin has few threads that are not waiting.
   void begin_places() {
-    places_ = Vector<std::uint16_t>(order_.size());
+    places_ = offsets_with_room<Memory>(rows_.size());
     listed_ = Memory::template zeros<std::uint32_t>(before_row_.size());
     side_.fork();
-    list_places<Memory>({static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
-                         static_cast<std::uint32_t>(order_.size()), cell_firsts_.data(), ends_by_bin_.data(),
-                         order_.data(), messages_.rows.data()},
-                        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()},
-                        places_.data(), side_.stream());
+    list_places<Memory>(
+        {static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
+         static_cast<std::uint32_t>(rows_.size()), cell_firsts_.data(), ends_by_bin_.data(), rows_.data()},
+        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()}, places_.data(),
+        side_.stream());
   }
   void end_places() {
     side_.join();
-    messages_.rows = {};
     ends_by_bin_ = {};
     listed_ = {};
-    order_ = {};
+    rows_ = {};
   }
 
   void build_tiles(CutSlices<Memory>& cut) {
@@ -227,31 +248,38 @@ struct MessagesBuild {
     tile_pass_.slices = std::move(cut.slices);
     messages_.offsets = {};
     messages_.values = {};
-    messages_.firsts = {};
+    begins_ = {};
     lengths_ = {};
   }
 
+  /// The rows of slices that were cut.
+  template <class RowOf, class PaddingOf>
+  static WordSource<S, RowOf, PaddingOf> source_of(const CutSlices<Memory>& cut, const std::uint16_t* offsets,
+                                                   const S* values, RowOf row_of, PaddingOf padding_of) {
+    return {cut.slices.data(), cut.first_rows.data(), offsets, values, row_of, padding_of};
+  }
+
   void fill_tiles(const CutSlices<Memory>& cut) {
-    const std::uint32_t *group = cut.groups.data(), *order = order_.data();
-    const std::uint16_t *length = lengths_.data(), *offset = messages_.offsets.data();
-    const std::uint64_t* from = messages_.firsts.data();
+    const std::uint32_t* group = cut.groups.data();
+    const std::uint16_t* length = lengths_.data();
+    const PositionsLoad begin = begins_.to_load();
     const Window* tile = tile_pass_.windows.data();
-    const S* value = messages_.values.empty() ? nullptr : messages_.values.data();
     const auto bins = static_cast<std::uint32_t>(num_bins());
-    const auto elements_of = [=] __host__ __device__(std::uint32_t i) -> SliceElements<S> {
-      const std::uint64_t begin = from[order[i]];
-      return {offset + begin, value == nullptr ? nullptr : value + begin, length[i]};
-    };
-    S* values = value == nullptr ? nullptr : tile_pass_.values.data();
-    if (values != nullptr) fill_values<Memory, S>(cut, elements_of, values);
-    fill_words<Memory, S>(
-        cut, elements_of, [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; },
-        tile_pass_.words.data(), values);
+    const auto source = source_of(
+        cut, messages_.offsets.data(), messages_.values.empty() ? nullptr : messages_.values.data(),
+        [=] __host__ __device__(std::uint32_t i) -> ListedRow {
+          return {begin.load(i), length[i]};
+        },
+        [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; });
+    S* values = messages_.values.empty() ? nullptr : tile_pass_.values.data();
+    if (values != nullptr) fill_values<Memory>(cut, source, values);
+    fill_words<Memory>(cut, source, tile_pass_.words.data(), values);
   }
 
   /// Rows with messages, by bin, most messages first.
   struct RankedRows {
     Vector<VertexId> rows;
+    Vector<std::uint32_t> begins;  ///< messages before each
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
@@ -261,19 +289,25 @@ struct MessagesBuild {
         shape_.num_rows, messages_.found.num_rows,
         [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
     const std::uint64_t count = rows.size(), bins = num_bins();
-    RankedRows ranked{Vector<VertexId>(count), Vector<std::uint16_t>(count), Vector<std::uint32_t>(bins + 1)};
+    RankedRows ranked{Vector<VertexId>(count), Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
+                      Vector<std::uint32_t>(bins + 1)};
     const VertexId* row = rows.data();
     std::uint32_t* first = ranked.firsts.data();
     Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
       first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, first_row[b]));
     });
     VertexId* ranked_row = ranked.rows.data();
+    std::uint32_t* begin = ranked.begins.data();
     std::uint16_t* num_messages = ranked.counts.data();
     sort_groups<Memory>(
         bins, count, first, static_cast<std::uint32_t>(messages_.found.most_messages),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
-        [=] __host__ __device__(std::uint32_t place, std::uint32_t i, std::uint32_t messages) {
-          ranked_row[place] = row[i];
+        [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
+          return {row[i], before[row[i]]};
+        },
+        [=] __host__ __device__(std::uint32_t place, const PlacedRow& of, std::uint32_t messages) {
+          ranked_row[place] = of.row;
+          begin[place] = of.messages_before;
           num_messages[place] = static_cast<std::uint16_t>(messages);
         });
     return ranked;
@@ -293,16 +327,17 @@ struct MessagesBuild {
     const VertexId* row = ranked.rows.data();
     Memory::each(ranked.rows.size(),
                  [=] __host__ __device__(std::uint64_t i) { position[row[i]] = static_cast<VertexId>(i); });
-    const std::uint32_t *bin = cut.groups.data(), *before = before_row_.data();
+    const std::uint32_t *bin = cut.groups.data(), *begin = ranked.begins.data();
     const Window* window = bin_pass_.windows.data();
-    const std::uint16_t *count = ranked.counts.data(), *place = places_.data();
-    fill_words<Memory, S>(
-        cut,
-        [=] __host__ __device__(std::uint32_t i) -> SliceElements<S> {
-          return {place + before[row[i]], nullptr, count[i]};
-        },
-        [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }, bin_pass_.words.data(),
-        static_cast<S*>(nullptr));
+    const std::uint16_t* count = ranked.counts.data();
+    fill_words<Memory>(cut,
+                       source_of(
+                           cut, places_.data(), static_cast<const S*>(nullptr),
+                           [=] __host__ __device__(std::uint32_t i) -> ListedRow {
+                             return {begin[i], count[i]};
+                           },
+                           [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }),
+                       bin_pass_.words.data(), static_cast<S*>(nullptr));
   }
 
   static SlicePass<S> as_pass(PassVectors&& pass) {
@@ -337,7 +372,8 @@ struct MessagesBuild {
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
   Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps
-  Vector<std::uint32_t> order_;                    // sorted messages: which that is, and how long
+  ElementPositions<Memory> begins_;                // sorted messages: where their elements begin
+  Vector<VertexId> rows_;                          // ... whose they are
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
   Vector<std::uint32_t> ends_by_bin_;  // messages of all cells up to each, by bin, then tile

@@ -1,6 +1,7 @@
 // Pieces, what a row has in a tile, and the messages that they become: a piece one, a long one several.
 #pragma once
 #include "kernels/base/types.hpp"
+#include "kernels/cuda/element_positions.cuh"
 #include "kernels/cuda/expansion.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 #include "kernels/messages_build_input.hpp"
@@ -121,7 +122,7 @@ struct RowPieces {
 
   /// After count_messages(). row, shape, first: of all messages, first less num_before.
   void write_messages(std::uint64_t num_before, VertexId* row, std::uint32_t* shape,
-                      std::uint64_t* first) const {
+                      PositionsStore first) const {
     const PieceMessages of = messages_of();
     each_expanded<Memory>(count, LoadPiece{view()}, of, ends,
                           [=] __host__ __device__(const RowPiece& piece, std::uint64_t m) {
@@ -129,7 +130,7 @@ struct RowPieces {
                             for (std::uint32_t k = 0; k < length; k += most, ++m) {
                               row[m] = piece.row;
                               shape[m] = MessageShape::of(piece.tile, length - k < most ? length - k : most);
-                              first[m] = num_before + piece.first + k;
+                              first.store(m, num_before + piece.first + k);
                             }
                           });
   }

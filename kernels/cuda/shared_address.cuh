@@ -21,8 +21,16 @@ __device__ inline std::uint32_t load_word(SharedAddress address) {
   return word;
 }
 
-/// The same of what nobody changes that this thread does not wait for otherwise: the compiler may move these
-/// loads. In a window one row alone reads what its sum overwrites.
+__device__ inline void store_word(SharedAddress address, std::uint32_t word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word));
+}
+/// Not waited for, as what a load gives would be.
+__device__ inline void set_bits(SharedAddress address, std::uint32_t bits) {
+  asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(address), "r"(bits));
+}
+
+/// load_word() of what nobody changes that this thread does not wait for otherwise: the compiler may move
+/// these loads. In a window one row alone reads what its sum overwrites.
 __device__ inline void load_constant(SharedAddress address, float& value) {
   asm("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
 }

@@ -41,9 +41,32 @@ struct SliceClass {
   }
 };
 
+/// Of slices: words, and parts (ArrangedPart) of one, two, three and four words a lane.
 struct SliceSizes {
-  std::uint64_t words = 0, parts = 0;  ///< parts: see ArrangedPart
+  std::uint64_t words = 0;
+  std::uint32_t parts[kArrangedWords] = {};
+
+  __host__ __device__ static SliceSizes of(const Slice& s) {
+    SliceSizes sizes{.words = aligned_words(s)};
+    if (is_single(s)) return sizes;
+    sizes.parts[kArrangedWords - 1] = blocks_of(s) * (s.num_words / kArrangedWords);
+    const std::uint32_t left = s.num_words % kArrangedWords;
+    for (std::uint32_t w = 1; w < kArrangedWords; ++w) sizes.parts[w - 1] = left == w ? blocks_of(s) : 0;
+    return sizes;
+  }
+  __host__ __device__ SliceSizes operator+(const SliceSizes& other) const {
+    SliceSizes sum{.words = words + other.words};
+    for (std::uint32_t w = 0; w < kArrangedWords; ++w) sum.parts[w] = parts[w] + other.parts[w];
+    return sum;
+  }
+  __host__ __device__ std::uint32_t all_parts() const {
+    std::uint32_t sum = 0;
+    for (const std::uint32_t of_words : parts) sum += of_words;
+    return sum;
+  }
 };
+/// A part has four words or more, so that 32 bits number the parts of so many.
+inline constexpr std::uint64_t kMostSliceWords = 4 * std::uint64_t{kNoVertex};
 
 template <class Memory>
 struct CutSlices {
@@ -53,8 +76,7 @@ struct CutSlices {
   Vector<std::uint32_t> groups;      ///< of each slice
   Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
   Vector<std::uint64_t> firsts;      ///< first slice of group g at g * SliceClass::kCount, and the end
-  Vector<std::uint64_t> words;       ///< first word of each slice, and the end
-  Vector<std::uint64_t> parts;       ///< first of what is arranged of each slice, and the end
+  Vector<SliceSizes> before;         ///< of all slices before each, and of all
   SliceSizes sizes;                  ///< of all
 };
 
@@ -125,17 +147,15 @@ struct SliceCutter {
     result.slices = BuildVector<Memory, Slice>(num_slices);
     result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
     result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
-    result.words = BuildVector<Memory, std::uint64_t>(num_slices + 1);
-    result.parts = BuildVector<Memory, std::uint64_t>(num_slices + 1);
+    result.before = BuildVector<Memory, SliceSizes>(num_slices + 1);
     const ClassRows rows = class_rows();
     const std::uint64_t* slice_first = result.firsts.data();
     const std::uint32_t *group_first = of.first, *group_out = of.out;
     const std::uint16_t* length = of.lengths;
     Slice* slice = result.slices.data();
     std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
-    std::uint64_t *words = result.words.data(), *parts = result.parts.data();
-    Memory::clear(words, sizeof *words);
-    Memory::clear(parts, sizeof *parts);
+    SliceSizes* sizes = result.before.data();
+    Memory::clear(sizes, sizeof *sizes);
     Memory::each_in_rows(
         result.firsts, num_slices,
         [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
@@ -152,29 +172,21 @@ struct SliceCutter {
           slice[s] = found.slice;
           group[s] = found.group;
           first_row[s] = found.first_row;
-          words[s + 1] = aligned_words(found.slice);
-          parts[s + 1] = num_arranged_parts(found.slice);
+          sizes[s + 1] = SliceSizes::of(found.slice);
         });
   }
 
   void place_words() {
-    sum_up(result.words);
-    sum_up(result.parts);
+    sum_up(result.before);
     Slice* slice = result.slices.data();
-    const std::uint64_t *words = result.words.data(), *parts = result.parts.data();
-    const std::uint64_t num_slices = result.slices.size();
-    SliceSizes* sizes = sizes_there.data();
-    Memory::each(num_slices + 1, [=] __host__ __device__(std::uint64_t s) {
-      if (s < num_slices)
-        slice[s].first_word = words[s];
-      else
-        *sizes = {words[s], parts[s]};
-    });
+    const SliceSizes* before = result.before.data();
+    Memory::each(result.slices.size(),
+                 [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = before[s].words; });
   }
+  const SliceSizes* sizes_there() const { return result.before.data() + result.slices.size(); }
 
   SliceGroups of;
   BuildVector<Memory, std::uint32_t> class_ends;  ///< behind the last row of each
-  BuildVector<Memory, SliceSizes> sizes_there{1};
   CutSlices<Memory> result{};
 };
 
@@ -194,8 +206,12 @@ std::array<CutSlices<Memory>, 2> cut_slices(const SliceGroups& a, const SliceGro
     cutters[i].shape_slices(num_slices[i]);
     cutters[i].place_words();
   }
-  const auto sizes = Memory::read_both(cutters[0].sizes_there.data(), cutters[1].sizes_there.data());
-  for (std::size_t i = 0; i < 2; ++i) cutters[i].result.sizes = sizes[i];
+  const auto sizes = Memory::read_both(cutters[0].sizes_there(), cutters[1].sizes_there());
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (sizes[i].words > kMostSliceWords)
+      throw ResourceError("the matrix needs more than 2^34 words; use more ranks");
+    cutters[i].result.sizes = sizes[i];
+  }
   return {std::move(cutters[0].result), std::move(cutters[1].result)};
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/base/types.hpp"
+#include "kernels/cuda/build_memory.cuh"
 
 namespace tessera::cuda {
 
@@ -12,6 +13,15 @@ inline constexpr unsigned kTileShift = 16;
 __host__ __device__ inline std::uint32_t key_of_slot(VertexId slot, std::uint32_t tile_stride) {
   const std::uint32_t tile = slot / tile_stride;
   return tile << kTileShift | (slot - tile * tile_stride);
+}
+
+/// Offsets that are loaded together, 8 bytes; an array of them has room for the last ones.
+inline constexpr unsigned kOffsetsAtOnce = 4;
+template <class Memory>
+BuildVector<Memory, std::uint16_t> offsets_with_room(std::uint64_t size) {
+  BuildVector<Memory, std::uint16_t> offsets(round_up<std::uint64_t>(size, kOffsetsAtOnce));
+  offsets.truncate(size);
+  return offsets;
 }
 
 /// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so

@@ -15,10 +15,18 @@ struct LengthOf {
   const std::uint32_t* lengths;
   __host__ __device__ std::uint32_t operator()(std::uint32_t i) const { return lengths[i]; }
 };
+/// What an element carries: its number, told twice.
+struct Carried {
+  std::uint64_t twice;
+  std::uint32_t number;
+};
+struct Load {
+  __host__ __device__ Carried operator()(std::uint32_t i) const { return {2ull * i, i}; }
+};
 struct Store {
   std::uint32_t *elements, *lengths;
-  __host__ __device__ void operator()(std::uint32_t place, std::uint32_t i, std::uint32_t length) const {
-    elements[place] = i;
+  __host__ __device__ void operator()(std::uint32_t place, const Carried& of, std::uint32_t length) const {
+    elements[place] = of.twice == 2ull * of.number ? of.number : ~0u;
     lengths[place] = length;
   }
 };
@@ -49,7 +57,7 @@ void expect_sorted(const Groups& groups) {
   auto elements = Memory::template zeros<std::uint32_t>(count),
        lengths = Memory::template zeros<std::uint32_t>(count);
   sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), groups.longest(),
-                      LengthOf{given.data()}, Store{elements.data(), lengths.data()});
+                      LengthOf{given.data()}, Load{}, Store{elements.data(), lengths.data()});
   const auto order = Memory::to_host(elements.data(), count), found = Memory::to_host(lengths.data(), count);
   std::vector<bool> seen(count);
   for (std::size_t g = 0; g + 1 < groups.firsts.size(); ++g)
@@ -89,9 +97,9 @@ TEST(GroupSort, TakesNoGroupsAndEmptyOnes) {
   const std::uint32_t first = 0;
   const LengthOf of_none{nullptr};
   const Store nowhere{nullptr, nullptr};
-  EXPECT_NO_THROW(sort_groups<HostMemory>(0, 0, &first, 0, of_none, nowhere));
+  EXPECT_NO_THROW(sort_groups<HostMemory>(0, 0, &first, 0, of_none, Load{}, nowhere));
   if (num_devices() > 0) {
-    EXPECT_NO_THROW(sort_groups<DeviceMemory>(0, 0, nullptr, 0, of_none, nowhere));
+    EXPECT_NO_THROW(sort_groups<DeviceMemory>(0, 0, nullptr, 0, of_none, Load{}, nowhere));
   }
   check(Groups({0, 0, 3, 0}, 9, 1));
 }

@@ -15,7 +15,7 @@ namespace {
 /// What a build knows of some bins before their places are listed.
 struct Bins {
   std::uint32_t num_tiles = 0;
-  std::vector<std::uint32_t> bin_rows{0}, before_row{0}, cell_firsts, ends_by_bin, order;
+  std::vector<std::uint32_t> bin_rows{0}, before_row{0}, cell_firsts, ends_by_bin;
   std::vector<VertexId> rows;
 
   std::uint32_t num_bins() const { return static_cast<std::uint32_t>(bin_rows.size() - 1); }
@@ -37,9 +37,7 @@ Bins make_bins(const std::vector<std::vector<std::uint32_t>>& counts,
       bins.cell_firsts.push_back(first);
       for (std::uint32_t row = bins.bin_rows[bin]; row < bins.bin_rows[bin + 1]; ++row)
         bins.rows.insert(bins.rows.end(), counts[row][tile], row);
-      bins.order.resize(bins.rows.size());
-      std::iota(bins.order.begin() + first, bins.order.end(), first);
-      std::shuffle(bins.order.begin() + first, bins.order.end(), random);
+      std::shuffle(bins.rows.begin() + first, bins.rows.end(), random);
     }
   bins.cell_firsts.push_back(static_cast<std::uint32_t>(bins.rows.size()));
   std::uint32_t sum = 0;
@@ -59,7 +57,7 @@ std::vector<std::uint16_t> expected_places(const Bins& bins) {
     for (std::uint32_t tile = 0, place = 0; tile < bins.num_tiles; ++tile) {
       const std::size_t cell = std::size_t{tile} * bins.num_bins() + bin;
       for (std::uint32_t i = bins.cell_firsts[cell]; i < bins.cell_firsts[cell + 1]; ++i)
-        of_row[bins.rows[bins.order[i]]].push_back(static_cast<std::uint16_t>(place++));
+        of_row[bins.rows[i]].push_back(static_cast<std::uint16_t>(place++));
     }
   std::vector<std::uint16_t> places;
   for (const auto& row : of_row) places.insert(places.end(), row.begin(), row.end());
@@ -72,7 +70,6 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
                                          std::uint32_t most_messages) {
   const auto cell_firsts = Memory::template from_host<std::uint32_t>(bins.cell_firsts),
              ends_by_bin = Memory::template from_host<std::uint32_t>(bins.ends_by_bin),
-             order = Memory::template from_host<std::uint32_t>(bins.order),
              bin_rows = Memory::template from_host<std::uint32_t>(bins.bin_rows),
              before_row = Memory::template from_host<std::uint32_t>(bins.before_row);
   const auto rows = Memory::template from_host<VertexId>(bins.rows);
@@ -80,7 +77,7 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
   BuildVector<Memory, std::uint16_t> places(count);
   auto listed = Memory::template zeros<std::uint32_t>(bins.before_row.size());
   list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
-                       ends_by_bin.data(), order.data(), rows.data()},
+                       ends_by_bin.data(), rows.data()},
                       {bin_rows, before_row, usual_rows, most_messages, listed.data()}, places.data(),
                       nullptr);
   return Memory::to_host(places.data(), count);

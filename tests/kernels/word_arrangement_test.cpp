@@ -254,7 +254,8 @@ TYPED_TEST(WordArrangement, EachLaneTakesTheOrderThatMeetsTheLanesBeforeLeast) {
   std::mt19937 random(6);
   for (unsigned num_words = 1; num_words <= kArrangedWords; ++num_words) {
     ScratchWords<kBankLanes<TypeParam>> banks;
-    LaneArranger<TypeParam, ScratchWords<kBankLanes<TypeParam>>> arranger(num_words, kPadding, banks);
+    LaneArranger<TypeParam, kArrangedWords, ScratchWords<kBankLanes<TypeParam>>> arranger(num_words, kPadding,
+                                                                                          banks);
     arranger.begin();
     Asked asked;
     const auto cost_of = [&](const std::vector<std::uint32_t>& order) {
@@ -270,15 +271,51 @@ TYPED_TEST(WordArrangement, EachLaneTakesTheOrderThatMeetsTheLanesBeforeLeast) {
       int least = std::numeric_limits<int>::max();
       for (const std::vector<std::uint32_t>& order : orders_of(elements))
         if (order[0] != kPadding) least = std::min(least, cost_of(order));
-      std::uint32_t offsets[kArrangedElements];
-      for (std::size_t i = 0; i < kArrangedElements; ++i)
-        offsets[i] = i < elements.size() ? elements[i] : kPadding;
-      arranger.next(offsets);
-      const std::vector<std::uint32_t> found(offsets, offsets + elements.size());
+      std::uint32_t words[kArrangedWords];
+      for (std::size_t i = 0; i < kArrangedWords; ++i)
+        words[i] = i < num_words ? elements[2 * i] | elements[2 * i + 1] << 16 : kPadding | kPadding << 16;
+      const auto order = arranger.next(words);
+      std::vector<std::uint32_t> found(elements.size());
+      for (unsigned i = 0; i < elements.size(); ++i)
+        found[2 * order.places[i / 2] + order.half(i / 2, i % 2)] = elements[i];
       ASSERT_EQ(cost_of(found), least) << num_words << " words, lane " << lane;
       for (std::size_t i = 0; i < found.size(); ++i)
         if (found[i] != kPadding) asked.add(i, found[i] % kBankLanes<TypeParam>);
     }
+  }
+}
+
+/// The orders that an arranger of up to kWords words gives lanes of num_words words.
+template <class S, unsigned kWords>
+std::vector<std::vector<std::uint32_t>> orders_given(unsigned num_words, unsigned seed) {
+  std::mt19937 random(seed);
+  ScratchWords<kBankLanes<S>> banks;
+  LaneArranger<S, kWords, ScratchWords<kBankLanes<S>>> arranger(num_words, kPadding, banks);
+  arranger.begin();
+  std::vector<std::vector<std::uint32_t>> orders;
+  for (unsigned lane = 0; lane < kBankLanes<S>; ++lane) {
+    std::uint32_t words[kWords];
+    for (unsigned k = 0; k < kWords; ++k) words[k] = kPadding | kPadding << 16;
+    for (unsigned k = 0; k < num_words; ++k)
+      words[k] = random() % kPadding | (random() % 4 == 0 ? kPadding : random() % kPadding) << 16;
+    const auto order = arranger.next(words);
+    std::vector<std::uint32_t> given(num_words, ~0u);
+    for (unsigned k = 0; k < num_words; ++k) given.at(order.places[k]) = order.turned(k, words[k]);
+    orders.push_back(given);
+  }
+  return orders;
+}
+
+TYPED_TEST(WordArrangement, ArrangersOfFewerWordsGiveTheSameOrders) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const auto one = orders_given<TypeParam, 4>(1, seed), two = orders_given<TypeParam, 4>(2, seed),
+               three = orders_given<TypeParam, 4>(3, seed);
+    EXPECT_EQ((orders_given<TypeParam, 1>(1, seed)), one);
+    EXPECT_EQ((orders_given<TypeParam, 2>(1, seed)), one);
+    EXPECT_EQ((orders_given<TypeParam, 3>(1, seed)), one);
+    EXPECT_EQ((orders_given<TypeParam, 2>(2, seed)), two);
+    EXPECT_EQ((orders_given<TypeParam, 3>(2, seed)), two);
+    EXPECT_EQ((orders_given<TypeParam, 3>(3, seed)), three);
   }
 }
 

@@ -13,23 +13,10 @@ namespace {
 constexpr std::uint64_t kPiecesOfBin = 16;
 
 /// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
-std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint32_t num_messages, const FindRows& find) {
-  // piece * num_messages / num_pieces of each, without a division.
-  std::vector<std::uint32_t> targets(num_pieces);
-  const std::uint64_t step = num_messages / num_pieces, left_of_step = num_messages % num_pieces;
-  std::uint64_t target = 0, left = 0;
-  for (std::uint32_t& of_piece : targets) {
-    target += step;
-    left += left_of_step;
-    if (left >= num_pieces) {
-      left -= num_pieces;
-      ++target;
-    }
-    of_piece = static_cast<std::uint32_t>(target);
-  }
+std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, const FindRows& find) {
   std::vector<BinEdge> edges = {{}};
   edges.reserve(num_pieces + 1);
-  for (const BinEdge& edge : find(targets))
+  for (const BinEdge& edge : find.of_parts(num_pieces))
     if (edge.messages_before > edges.back().messages_before) edges.push_back(edge);
   return edges;
 }
@@ -48,7 +35,7 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
     for (std::size_t b = 0; b + 1 < edges.size(); ++b)
       if (edges[b + 1].messages_before - edges[b].messages_before > most)
         targets.push_back(static_cast<std::uint32_t>(edges[b + 1].messages_before - most));
-    for (const BinEdge& edge : find(targets)) edges.push_back(edge);
+    for (const BinEdge& edge : find.of_targets(targets)) edges.push_back(edge);
     std::sort(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
       return a.messages_before != b.messages_before ? a.messages_before < b.messages_before : a.row < b.row;
     });
@@ -56,9 +43,11 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
   return edges;
 }
 
-/// Joins pieces that follow each other: up to `most_cost` in messages and rows, and most_messages.
+/// Joins pieces that follow each other, which must outlive it: up to `most_cost` in messages and rows, and
+/// most_messages.
 class PieceJoiner {
  public:
+  PieceJoiner(std::vector<BinEdge>&&, const BinLimits&) = delete;
   PieceJoiner(const std::vector<BinEdge>& pieces, const BinLimits& limits)
       : pieces_(pieces), most_messages_(limits.most_messages) {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
@@ -151,7 +140,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
     const std::vector<BinEdge> pieces =
-        split_too_large(cut_pieces(num_bins * kPiecesOfBin, num_messages, find), limits.most_messages, find);
+        split_too_large(cut_pieces(num_bins * kPiecesOfBin, find), limits.most_messages, find);
     std::vector<BinEdge> edges = PieceJoiner(pieces, limits).join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
       edges.back() = {num_rows, num_messages};
@@ -167,17 +156,26 @@ std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_befo
   std::uint64_t longest_row = 0;
   for (std::size_t row = 0; row + 1 < messages_before.size(); ++row)
     longest_row = std::max<std::uint64_t>(longest_row, messages_before[row + 1] - messages_before[row]);
-  const FindRows find = [&](std::span<const std::uint32_t> targets) {
-    std::vector<BinEdge> edges;
-    for (const std::uint32_t target : targets) {
-      const auto row = std::lower_bound(messages_before.begin(), messages_before.end(), target);
-      edges.push_back({static_cast<std::uint64_t>(row - messages_before.begin()), *row});
-    }
-    return edges;
+  const std::uint32_t num_messages = messages_before.back();
+  const auto edge_of = [&](std::uint32_t target) -> BinEdge {
+    const auto row = std::lower_bound(messages_before.begin(), messages_before.end(), target);
+    return {static_cast<std::uint64_t>(row - messages_before.begin()), *row};
   };
+  const FindRows find{.of_targets =
+                          [&](std::span<const std::uint32_t> targets) {
+                            std::vector<BinEdge> edges;
+                            for (const std::uint32_t target : targets) edges.push_back(edge_of(target));
+                            return edges;
+                          },
+                      .of_parts =
+                          [&](std::uint64_t num_parts) {
+                            std::vector<BinEdge> edges;
+                            for (std::uint64_t i = 1; i <= num_parts; ++i)
+                              edges.push_back(edge_of(end_of_part(i, num_parts, num_messages)));
+                            return edges;
+                          }};
   std::vector<std::uint64_t> rows;
-  for (const BinEdge& edge :
-       cut_bins(messages_before.size() - 1, messages_before.back(), longest_row, find, limits))
+  for (const BinEdge& edge : cut_bins(messages_before.size() - 1, num_messages, longest_row, find, limits))
     rows.push_back(edge.row);
   return rows;
 }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/base/host_device.hpp"
+
 namespace tessera {
 
 struct BinLimits {
@@ -23,9 +25,19 @@ struct BinEdge {
   std::uint64_t row = 0, messages_before = 0;
 };
 
-/// For each of the ascending targets, at most all messages, the first row (or the end) with at least so many
-/// messages before it.
-using FindRows = std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)>;
+/// Messages in the first i of num_parts equal parts of all.
+TESSERA_HD inline std::uint32_t end_of_part(std::uint64_t i, std::uint64_t num_parts,
+                                            std::uint32_t num_messages) {
+  return static_cast<std::uint32_t>(i * num_messages / num_parts);
+}
+
+/// For each of some targets, ascending and at most all messages, the first row (or the end) with at least so
+/// many messages before it.
+struct FindRows {
+  std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)> of_targets;
+  /// Of targets that need not be sent: end_of_part(i, num_parts) of all messages, i = 1 to num_parts.
+  std::function<std::vector<BinEdge>(std::uint64_t num_parts)> of_parts;
+};
 
 /// First row of each bin, and the end. Bins hold whole rows, in order, and messages where there are any. They
 /// cost about the same; count_bins says how many they are, or a few beyond where long rows leave bins with

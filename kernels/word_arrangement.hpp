@@ -50,18 +50,18 @@ class LaneArranger {
 
   /// Of the next lane, whose elements beyond its words are padding.
   TESSERA_HD TreeOrder<kWords> next(const std::uint32_t (&words)[kWords]) {
-    std::uint32_t banks[2 * kWords], asked[2 * kWords];
+    std::uint32_t bank_of[2 * kWords], asked[2 * kWords];
     bool is_padding[2 * kWords];
     for (unsigned i = 0; i < 2 * kWords; ++i) {
       const std::uint32_t offset = words[i / 2] >> 16 * (i % 2) & 0xffffu;
-      banks[i] = offset % kBankLanes<S>;
+      bank_of[i] = offset % kBankLanes<S>;
       is_padding[i] = offset == padding_;
-      asked[i] = is_padding[i] ? kPaddingAsks : banks_.load(banks[i]);
+      asked[i] = is_padding[i] ? kPaddingAsks : banks_.load(bank_of[i]);
     }
     const TreeOrder<kWords> order = order_of(asked, is_padding);
     for (unsigned i = 0; i < 2 * kWords; ++i) {
       const std::uint32_t shift = 4 * (2 * order.places[i / 2] + order.half(i / 2, i % 2));
-      banks_.set_bits(banks[i], one_more(asked[i] >> shift) << shift);
+      banks_.set_bits(bank_of[i], one_more(asked[i] >> shift) << shift);
     }
     return order;
   }
@@ -90,7 +90,8 @@ class LaneArranger {
     return order;
   }
 
-  /// What a number is set with to be one more: of 0, 1, 5, 13 another bit each; of 15, which stays, nothing.
+  /// The bits that make a number one more, some of which it may have: 0, 1, 5, 13 gain another each; of 15,
+  /// which stays, none.
   TESSERA_HD static std::uint32_t one_more(std::uint32_t number) {
 #ifdef __CUDA_ARCH__
     // Bytes 0, 1, 5; of 13 and 15 the highest bit of bytes 5 and 7, everywhere.
@@ -106,7 +107,7 @@ class LaneArranger {
   /// Costs of a word as word 0, 1, 2, 3 of the lane, a byte each, its elements as they are or turned,
   /// whichever costs less.
   struct Word {
-    static constexpr std::uint32_t kNever = 64;  // more than all elements may cost
+    static constexpr std::uint32_t kNever = 64;  // more than other places of four words may save
     std::uint32_t costs = 0, is_turned = 0;      // of the latter the highest bits
 
     TESSERA_HD Word() {}

@@ -1,14 +1,16 @@
 // Positions in an array of elements, of which there may be more than 32 bits number, in as few bytes as they
 // need.
 #pragma once
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
 
 namespace tessera::cuda {
 
-/// Of each position the lower 32 bits and, unless null, the next 8.
+/// Of each position the lower 32 bits and, unless that is null, the next 8.
 template <class Low, class High>
 struct PositionsView {
   Low* low;

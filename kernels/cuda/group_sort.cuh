@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/sorting_team.cuh"
@@ -197,10 +196,11 @@ void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std
                                32 * kLargeGroupWarps>>>(groups);
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {
-    std::vector<std::uint32_t> order(num_elements);
-    std::iota(order.begin(), order.end(), 0u);
+    BuildVector<Memory, std::uint32_t> positions(num_elements);
+    std::uint32_t* const order = positions.data();
+    std::iota(order, order + num_elements, 0u);
     for (std::uint64_t g = 0; g < num_groups; ++g)
-      std::stable_sort(order.begin() + firsts[g], order.begin() + firsts[g + 1],
+      std::stable_sort(order + firsts[g], order + firsts[g + 1],
                        [&](std::uint32_t a, std::uint32_t b) { return length_of(a) > length_of(b); });
     for (std::uint32_t i = 0; i < num_elements; ++i) store(i, load(order[i]), length_of(order[i]));
   }

@@ -260,7 +260,7 @@ struct MessageCutter {
 
  private:
   /// Elements for which room for a message is asked before messages are counted: in power-law graphs one has
-  /// some more. What is too much stays allocated as long as messages do, 4 bytes an element at most.
+  /// some more. What is too much stays allocated as long as messages do, 3.25 bytes an element at most.
   static constexpr std::uint64_t kElementsOfMessage = 4;
 
   const MessagesShape& shape_;

@@ -1,11 +1,13 @@
-// Builds the tile-messages form: byte for byte what engine/tile_messages_builder.cpp builds. Written for any
-// memory; the host is where it is tested without a device, but for what docs/design.md names. Sorting does
-// the work: elements by tile, messages of each cell (tile and bin) by length, rows of each bin by messages.
+// Builds the tile-messages form: byte for byte what engine/tile_messages_builder.cpp builds, up to 2^34 words
+// of a pass. Written for any memory; the host is where it is tested without a device, but for what
+// docs/design.md names. Sorting does the work: elements by tile, messages of each cell (tile and bin) by
+// length, rows of each bin by messages.
 #pragma once
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/group_sort.cuh"
+#include "kernels/cuda/message_order.cuh"
 #include "kernels/cuda/message_places.cuh"
 #include "kernels/cuda/resident_matrix.cuh"
 #include "kernels/cuda/side_stream.cuh"
@@ -13,45 +15,6 @@
 #include "kernels/tile_messages.hpp"
 
 namespace tessera::cuda {
-
-/// Messages by tile and row.
-struct CutOrder {
-  const std::uint32_t* order;  ///< null: they lie so
-  const VertexId* rows;
-  const std::uint32_t* shapes;
-
-  __host__ __device__ std::uint32_t message(std::uint64_t i) const {
-    return order == nullptr ? static_cast<std::uint32_t>(i) : order[i];
-  }
-  __host__ __device__ std::uint32_t length(std::uint32_t i) const {
-    return MessageShape::length(shapes[message(i)]);
-  }
-  /// The first of `count` in this tile and row, or behind them.
-  __host__ __device__ std::uint64_t first_not_below(std::uint64_t count, std::uint64_t tile,
-                                                    std::uint32_t row) const {
-    std::uint64_t low = 0;
-    while (low < count) {
-      const std::uint64_t middle = (low + count) / 2;
-      const std::uint32_t m = message(middle), of = MessageShape::tile(shapes[m]);
-      if (of < tile || (of == tile && rows[m] < row))
-        low = middle + 1;
-      else
-        count = middle;
-    }
-    return low;
-  }
-};
-
-/// Where a message's elements begin, and whose it is.
-struct PlacedMessage {
-  std::uint64_t begin;
-  VertexId row;
-};
-
-struct PlacedRow {
-  VertexId row;
-  std::uint32_t messages_before;
-};
 
 template <class Memory, class S>
 struct MessagesBuild {
@@ -87,10 +50,12 @@ struct MessagesBuild {
     const std::uint64_t num_rows = shape_.num_rows;
     before_row_ = std::move(messages_.row_counts);
     sum_up(before_row_);
-    const FindRows find = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); };
-    const auto edges = cut_bins(num_rows, static_cast<std::uint32_t>(messages_.rows.size()),
-                                messages_.found.most_messages, find, shape_.bins);
-    messages_.write_rest();  // as find_rows() has, if it was called
+    const auto num_messages = static_cast<std::uint32_t>(messages_.rows.size());
+    const FindRows find{
+        .of_targets = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); },
+        .of_parts = [&](std::uint64_t num_parts) { return find_parts(num_parts, num_messages); }};
+    const auto edges = cut_bins(num_rows, num_messages, messages_.found.most_messages, find, shape_.bins);
+    messages_.write_rest();  // as find_edges() has, if it was called
     std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
@@ -114,16 +79,26 @@ struct MessagesBuild {
 
   std::vector<BinEdge> find_rows(std::span<const std::uint32_t> targets) {
     const auto wanted = Memory::template from_host<std::uint32_t>(targets);
-    Vector<BinEdge> edges(targets.size());
-    const std::uint32_t *target = wanted.data(), *before = before_row_.data();
+    const std::uint32_t* target = wanted.data();
+    return find_edges(targets.size(), [=] __host__ __device__(std::uint64_t i) { return target[i]; });
+  }
+  std::vector<BinEdge> find_parts(std::uint64_t num_parts, std::uint32_t num_messages) {
+    return find_edges(num_parts, [=] __host__ __device__(std::uint64_t i) {
+      return end_of_part(i + 1, num_parts, num_messages);
+    });
+  }
+  template <class TargetOf>
+  std::vector<BinEdge> find_edges(std::uint64_t count, TargetOf target_of) {
+    Vector<BinEdge> edges(count);
+    const std::uint32_t* before = before_row_.data();
     const std::uint64_t size = before_row_.size();
     BinEdge* edge = edges.data();
-    Memory::each(targets.size(), [=] __host__ __device__(std::uint64_t i) {
-      const std::uint64_t row = first_not_below(before, size, target[i]);
+    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
+      const std::uint64_t row = first_not_below(before, size, target_of(i));
       edge[i] = {row, before[row]};
     });
     // A device writes messages while the host gets these edges, and goes on with them.
-    return side_.to_host(edge, targets.size(), [&] { messages_.write_rest(); });
+    return side_.to_host(edge, count, [&] { messages_.write_rest(); });
   }
 
   /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.

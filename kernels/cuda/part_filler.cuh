@@ -9,9 +9,10 @@
 
 namespace tessera::cuda {
 
-/// Threads of a block, and words of a part that are staged at a time.
-inline constexpr unsigned kFillThreads = 64, kFillBlocks = 13, kStagedWords = 32,
-                          kStagedBytes = 4 * kStagedWords;
+/// Threads of a block, and blocks that a multiprocessor has room for.
+inline constexpr unsigned kFillThreads = 64, kFillBlocks = 13;
+/// Of a part, at a time.
+inline constexpr unsigned kStagedWords = 32, kStagedBytes = 4 * kStagedWords;
 
 /// Words of some lanes of a warp's parts in shared memory, so placed that neither threads with a part each
 /// nor with a lane each ask one bank for different words.
@@ -22,10 +23,10 @@ struct StagedWords {
   SharedAddress first;                             ///< of the warp, a multiple of kStagedBytes
 
   /// Where those of a part lie, of which one at() belongs to a word.
-  __device__ SharedAddress part(unsigned part) const {
+  __host__ __device__ SharedAddress part(unsigned part) const {
     return first + part * kStagedBytes + 4 * (part % kParts * kLanes + part / kParts);
   }
-  __device__ static SharedAddress at(SharedAddress part, unsigned k, unsigned lane) {
+  __host__ __device__ static SharedAddress at(SharedAddress part, unsigned k, unsigned lane) {
     return part ^ 4 * lane ^ 4 * kLanes * k;
   }
 };
@@ -63,9 +64,11 @@ struct SharedWords {
 template <unsigned kWords>
 class LaneElements {
  public:
-  /// Up to 6 bytes of the array in front of the row and behind it are read, of as many 8 bytes as it lies in.
+  /// Asks for the elements of `lane`, whose row this is. Up to 6 bytes of the array in front of the row and
+  /// behind it are read, of as many 8 bytes as it lies in.
   template <class Source>
-  __device__ void load(const Source& source, const ListedRow& row, const PaddedPart& of, std::uint32_t lane) {
+  __host__ __device__ void load(const Source& source, const ListedRow& row, const PaddedPart& of,
+                                std::uint32_t lane) {
     const std::uint32_t low = 2 * of.part.word_of_row(lane, 0);
     padding_ = of.padding;
     is_joint_ = of.part.is_joint;
@@ -75,26 +78,30 @@ class LaneElements {
         loaded_[i] = source.offset(row, low + i / 2 * (2 * kSliceLanes) + i % 2, padding_);
       return;
     }
-    count_ = low < row.length ? min(row.length - low, 2 * kWords) : 0;
+    const std::uint32_t left = low < row.length ? row.length - low : 0;
+    count_ = left < 2 * kWords ? left : 2 * kWords;
     const std::uint64_t begin = row.begin + low;
     skipped_ = static_cast<std::uint32_t>(begin % kOffsetsAtOnce);
-    const auto* const from = reinterpret_cast<const uint2*>(source.offsets) + begin / kOffsetsAtOnce;
+    const auto* const from = reinterpret_cast<const Offsets*>(source.offsets) + begin / kOffsetsAtOnce;
 #pragma unroll
     for (unsigned i = 0; i < kLoads; ++i) {
-      const uint2 found = count_ > 0 && kOffsetsAtOnce * i < skipped_ + count_ ? from[i] : uint2{};
-      loaded_[2 * i] = found.x;
-      loaded_[2 * i + 1] = found.y;
+      const Offsets found = count_ > 0 && kOffsetsAtOnce * i < skipped_ + count_ ? from[i] : 0;
+      loaded_[2 * i] = static_cast<std::uint32_t>(found);
+      loaded_[2 * i + 1] = static_cast<std::uint32_t>(found >> 32);
     }
   }
-  __device__ std::uint32_t word(unsigned k) const {
+  /// Word k of the lane, before it is arranged; padding beyond its elements.
+  __host__ __device__ std::uint32_t word(unsigned k) const {
     if (is_joint_) return loaded_[2 * k] | loaded_[2 * k + 1] << 16;
     const auto from = [&](unsigned i) { return skipped_ < 2 ? loaded_[i] : loaded_[i + 1]; };
-    const std::uint32_t found = __funnelshift_r(from(k), from(k + 1), 16 * (skipped_ % 2));
+    const std::uint64_t both = std::uint64_t{from(k + 1)} << 32 | from(k);
+    const auto found = static_cast<std::uint32_t>(both >> 16 * (skipped_ % 2));
     const std::uint32_t high = 2 * k + 1 < count_ ? found & ~0xffffu : padding_ << 16;
     return (2 * k < count_ ? found & 0xffffu : padding_) | high;
   }
 
  private:
+  using Offsets [[gnu::may_alias]] = std::uint64_t;  // kOffsetsAtOnce of them
   static constexpr unsigned kLoads = (2 * kWords + 2 * (kOffsetsAtOnce - 1)) / kOffsetsAtOnce;
 
   bool is_joint_;
@@ -139,6 +146,7 @@ class PartFiller {
       return {part.first_in_row | std::uint32_t{part.num_words} << 16 | std::uint32_t{part.num_lanes} << 20 |
               (part.is_joint ? 1u << 31 : 0)};
     }
+    /// But for its first row and word.
     __device__ ArrangedPart part() const {
       ArrangedPart result;
       result.first_in_row = static_cast<std::uint16_t>(bits);

@@ -21,6 +21,8 @@ __device__ inline std::uint32_t load_word(SharedAddress address) {
   return word;
 }
 
+/// This and what follows is in the program's order with load_word() alone, not with what is read and written
+/// through pointers; __syncwarp() and __syncthreads() stand between threads as usual.
 __device__ inline void store_word(SharedAddress address, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word));
 }

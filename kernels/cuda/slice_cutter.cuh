@@ -65,7 +65,9 @@ struct SliceSizes {
     return sum;
   }
 };
-/// A part has four words or more, so that 32 bits number the parts of so many.
+/// Slices are aligned, so that they have four words at least for each of their parts, and 32 bits number the
+/// parts of so many.
+static_assert(kSliceAlignment % 4 == 0);
 inline constexpr std::uint64_t kMostSliceWords = 4 * std::uint64_t{kNoVertex};
 
 template <class Memory>

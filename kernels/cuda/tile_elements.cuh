@@ -15,11 +15,15 @@ __host__ __device__ inline std::uint32_t key_of_slot(VertexId slot, std::uint32_
   return tile << kTileShift | (slot - tile * tile_stride);
 }
 
-/// Offsets that are loaded together, 8 bytes; an array of them has room for the last ones.
+/// Offsets that are loaded together, 8 bytes. An array of them has room for the last ones, with zeros behind
+/// what is to be written.
 inline constexpr unsigned kOffsetsAtOnce = 4;
 template <class Memory>
 BuildVector<Memory, std::uint16_t> offsets_with_room(std::uint64_t size) {
   BuildVector<Memory, std::uint16_t> offsets(round_up<std::uint64_t>(size, kOffsetsAtOnce));
+  if (size % kOffsetsAtOnce != 0)
+    Memory::clear(offsets.data() + size / kOffsetsAtOnce * kOffsetsAtOnce,
+                  kOffsetsAtOnce * sizeof(std::uint16_t));
   offsets.truncate(size);
   return offsets;
 }

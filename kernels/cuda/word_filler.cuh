@@ -7,7 +7,8 @@
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kSliceThreads = 8, kWordsAtOnce = 8;  // that a slice has, and that each looks at
+/// Threads of a slice, and words of which each looks at elements at once, where nothing is arranged.
+inline constexpr unsigned kSliceThreads = 8, kWordsAtOnce = 8;
 
 /// Words that are not arranged: of rows of one element, and what alignment leaves behind slices.
 template <class Source>
@@ -57,7 +58,8 @@ BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut, const
                                              std::uint32_t* words) {
   BuildVector<Memory, NumberedPart> parts(cut.sizes.all_parts());
   NumberedPart* part = parts.data();
-  const SliceSizes *before = cut.before.data(), all = cut.sizes;
+  const SliceSizes* before = cut.before.data();
+  const SliceSizes all = cut.sizes;
   Memory::each(cut.slices.size() * kSliceThreads, [=] __host__ __device__(std::uint64_t i) {
     const std::uint64_t s = i / kSliceThreads;
     const auto thread = static_cast<std::uint32_t>(i % kSliceThreads);
@@ -75,14 +77,6 @@ BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut, const
   return parts;
 }
 
-/// Word k of a lane of a part, before it is arranged.
-template <class Source>
-std::uint32_t word_of(const Source& source, const PaddedPart& of, std::uint32_t lane, std::uint32_t k) {
-  const ListedRow row = source.row_of(of.list_row + of.part.row(lane));
-  const std::uint32_t low = 2 * of.part.word_of_row(lane, k);
-  return source.offset(row, low, of.padding) | source.offset(row, low + 1, of.padding) << 16;
-}
-
 /// Writes all words and arranges them and, unless null, the values beside them, which are written already.
 template <class Memory, class S, class Source>
 void fill_words(const CutSlices<Memory>& cut, const Source& source, std::uint32_t* words, S* values) {
@@ -91,17 +85,22 @@ void fill_words(const CutSlices<Memory>& cut, const Source& source, std::uint32_
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     if (parts.empty()) return;
     const std::uint32_t num_parts = cut.sizes.all_parts();
-    fill_parts_kernel<S>
-        <<<ceil_div(num_parts, kFillThreads), kFillThreads>>>(num_parts, part, source, words, values);
+    const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kFillThreads));
+    fill_parts_kernel<S><<<num_blocks, kFillThreads>>>(num_parts, part, source, words, values);
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {
     ScratchWords<kBankLanes<S>> banks;
     for (std::uint64_t i = 0; i < parts.size(); ++i) {
       const PaddedPart own = source.part(part[i]);
       const PartWords to{own.part, own.padding, words + own.part.first_word};
-      for (std::uint32_t lane = 0; lane < own.part.num_lanes; ++lane)
-        for (std::uint32_t k = 0; k < own.part.num_words; ++k)
-          to.store(k, lane, word_of(source, own, lane, k));
+      for (std::uint32_t lane = 0; lane < own.part.num_lanes; ++lane) {
+        const ListedRow row = source.row_of(own.list_row + own.part.row(lane));
+        for (std::uint32_t k = 0; k < own.part.num_words; ++k) {
+          const std::uint32_t low = 2 * own.part.word_of_row(lane, k);
+          to.store(k, lane,
+                   source.offset(row, low, own.padding) | source.offset(row, low + 1, own.padding) << 16);
+        }
+      }
       arrange_lanes<kArrangedWords>(own.part, 0, own.part.num_lanes, own.padding, to,
                                     values == nullptr ? nullptr : values + 2 * own.part.first_word, banks);
     }

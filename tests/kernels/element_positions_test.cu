@@ -47,6 +47,9 @@ void expect_kept() {
     parts.push_back(stored<Memory>(first, num_elements));
     EXPECT_EQ(loaded(parts[0]), first) << num_elements;
     EXPECT_EQ(parts[0].to_load().high == nullptr, num_elements <= kTwoTo32) << num_elements;
+    auto alone = ElementPositions<Memory>::joined(parts);
+    EXPECT_EQ(loaded(alone), first) << num_elements;
+    parts.push_back(std::move(alone));
     parts.push_back(stored<Memory>(second, num_elements));
     auto both = ElementPositions<Memory>::joined(parts);
     EXPECT_TRUE(parts.empty());
@@ -66,7 +69,7 @@ TEST(ElementPositions, AreKept) {
 
 TEST(ElementPositions, OfTooManyElementsAreRefused) {
   EXPECT_NO_THROW(ElementPositions<HostMemory>(3, (std::uint64_t{1} << 40) - 1));
-  EXPECT_ANY_THROW(ElementPositions<HostMemory>(3, std::uint64_t{1} << 40));
+  EXPECT_THROW(ElementPositions<HostMemory>(3, std::uint64_t{1} << 40), InternalError);
 }
 
 }  // namespace

@@ -43,17 +43,27 @@ TEST(MessageBins, HoldAllRowsInOrderWithinTheLimit) {
 /// Each the product divided, and rounded down.
 TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
   for (const std::uint32_t num_messages : {1u, 7u, 1000u, 99991u, 4294967294u}) {
-    std::vector<std::uint32_t> asked;
-    const FindRows find = [&](std::span<const std::uint32_t> targets) {
-      if (asked.empty()) asked.assign(targets.begin(), targets.end());
-      std::vector<BinEdge> edges;  // a row a message
-      for (const std::uint32_t target : targets) edges.push_back({target, target});
-      return edges;
-    };
-    cut_bins(num_messages, num_messages, 1, find, {.most_messages = 60000, .at_once = 7});
-    ASSERT_FALSE(asked.empty());
-    for (std::uint64_t i = 1; i <= asked.size(); ++i)
-      ASSERT_EQ(asked[i - 1], i * num_messages / asked.size()) << num_messages << " messages, part " << i;
+    std::uint64_t asked = 0;
+    const FindRows find{.of_targets =
+                            [&](std::span<const std::uint32_t>) {
+                              ADD_FAILURE() << "no part is too large";
+                              return std::vector<BinEdge>{};
+                            },
+                        .of_parts =
+                            [&](std::uint64_t num_parts) {
+                              asked = num_parts;
+                              std::vector<BinEdge> edges;  // a row a message
+                              for (std::uint64_t i = 1; i <= num_parts; ++i) {
+                                const std::uint32_t end = end_of_part(i, num_parts, num_messages);
+                                EXPECT_EQ(end, static_cast<std::uint64_t>(static_cast<unsigned __int128>(i) *
+                                                                          num_messages / num_parts));
+                                edges.push_back({end, end});
+                              }
+                              return edges;
+                            }};
+    const auto bins = cut_bins(num_messages, num_messages, 1, find, {.most_messages = 60000, .at_once = 7});
+    ASSERT_GT(asked, 0u);
+    EXPECT_EQ(bins.back().messages_before, num_messages);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/slice_builder.hpp"
@@ -187,6 +188,19 @@ TEST(ArrangedParts, CoverTheWordsOfASliceOnce) {
   }
 }
 
+/// So that 32 bits number the parts of 2^34 words (kernels/cuda/slice_cutter.cuh).
+TEST(ArrangedParts, AreAFourthOfTheAlignedWordsAtMost) {
+  for (unsigned words = 1; words <= 1024; ++words) {
+    const auto num_words = static_cast<std::uint16_t>(words);
+    ASSERT_LE(4 * num_arranged_parts({.num_words = num_words}), aligned_words({.num_words = num_words}));
+    for (unsigned rows = 1; rows <= (words <= kShortWords ? kShortSliceRows : kSliceLanes); ++rows) {
+      const Slice slice{.num_words = num_words, .num_rows = static_cast<std::uint16_t>(rows)};
+      ASSERT_LE(4 * num_arranged_parts(slice), aligned_words(slice))
+          << words << " words, " << rows << " rows";
+    }
+  }
+}
+
 /// Its elements before it is arranged are those of element_at().
 TEST(ArrangedParts, TellWhichElementsTheyHave) {
   for (Slice slice : kShapes) {
@@ -296,14 +310,47 @@ std::vector<std::vector<std::uint32_t>> orders_given(unsigned num_words, unsigne
   for (unsigned lane = 0; lane < kBankLanes<S>; ++lane) {
     std::uint32_t words[kWords];
     for (unsigned k = 0; k < kWords; ++k) words[k] = kPadding | kPadding << 16;
-    for (unsigned k = 0; k < num_words; ++k)
-      words[k] = random() % kPadding | (random() % 4 == 0 ? kPadding : random() % kPadding) << 16;
+    for (unsigned k = 0; k < num_words; ++k) {
+      const std::uint32_t low = random() % 8 == 0 ? kPadding : random() % kPadding;
+      const std::uint32_t high = random() % 4 == 0 ? kPadding : random() % kPadding;
+      words[k] = low | high << 16;
+    }
     const auto order = arranger.next(words);
     std::vector<std::uint32_t> given(num_words, ~0u);
     for (unsigned k = 0; k < num_words; ++k) given.at(order.places[k]) = order.turned(k, words[k]);
     orders.push_back(given);
   }
   return orders;
+}
+
+/// What files and other ranks hold was arranged so, ties included: slices of all kinds, hashed (FNV-1a by
+/// words) when there was one arranger, of four words.
+TYPED_TEST(WordArrangement, OrdersStayWhatTheyWere) {
+  std::mt19937 random(7);
+  std::uint64_t hash = 14695981039346656037ull;
+  const auto add = [&](std::uint64_t part) { hash = (hash ^ part) * 1099511628211ull; };
+  for (int i = 0; i < 400; ++i) {
+    Slice slice;
+    slice.num_words = static_cast<std::uint16_t>(1 + random() % 20);
+    const std::uint32_t most_rows = slice.num_words <= kShortWords ? kShortSliceRows : kSliceLanes;
+    const bool is_joint = random() % 5 == 0;
+    if (!is_joint) slice.num_rows = static_cast<std::uint16_t>(1 + random() % most_rows);
+    const std::uint32_t padding = 1 + random() % 49152;
+    const std::uint32_t range = i % 3 == 0 ? std::min(padding, 200u) : padding;
+    std::vector<std::uint32_t> words(aligned_words(slice));
+    std::vector<TypeParam> values(2 * words.size());
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = static_cast<TypeParam>(v);
+    for (std::uint32_t row = 0; row < rows_of(slice); ++row) {
+      std::vector<std::uint16_t> offsets(1 + random() % elements_of(slice));
+      for (std::uint16_t& offset : offsets) offset = static_cast<std::uint16_t>(random() % range);
+      fill_slice_row(
+          slice, row, offsets.size(), padding, [&](std::uint32_t k) { return offsets[k]; }, words.data());
+    }
+    arrange_slice(slice, padding, words.data(), values.data());
+    for (const std::uint32_t word : words) add(word);
+    for (const TypeParam value : values) add(static_cast<std::uint64_t>(value));
+  }
+  EXPECT_EQ(hash, (std::is_same_v<TypeParam, float> ? 0xbdf26d5eaa3cea5bull : 0xc0056484489019f0ull));
 }
 
 TYPED_TEST(WordArrangement, ArrangersOfFewerWordsGiveTheSameOrders) {

@@ -43,13 +43,11 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
   return edges;
 }
 
-/// Joins pieces that follow each other, which must outlive it: up to `most_cost` in messages and rows, and
-/// most_messages.
+/// Joins pieces that follow each other: up to `most_cost` in messages and rows, and most_messages.
 class PieceJoiner {
  public:
-  PieceJoiner(std::vector<BinEdge>&&, const BinLimits&) = delete;
-  PieceJoiner(const std::vector<BinEdge>& pieces, const BinLimits& limits)
-      : pieces_(pieces), most_messages_(limits.most_messages) {
+  PieceJoiner(std::vector<BinEdge> pieces, const BinLimits& limits)
+      : pieces_(std::move(pieces)), most_messages_(limits.most_messages) {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
     before_.reserve(pieces_.size());
@@ -109,7 +107,7 @@ class PieceJoiner {
     }
   }
 
-  const std::vector<BinEdge>& pieces_;
+  std::vector<BinEdge> pieces_;
   std::uint64_t most_messages_;
   std::vector<Before> before_;  // of each piece, and of all
 };
@@ -139,9 +137,9 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
-    const std::vector<BinEdge> pieces =
-        split_too_large(cut_pieces(num_bins * kPiecesOfBin, find), limits.most_messages, find);
-    std::vector<BinEdge> edges = PieceJoiner(pieces, limits).join_evenly(num_bins);
+    const PieceJoiner joiner(
+        split_too_large(cut_pieces(num_bins * kPiecesOfBin, find), limits.most_messages, find), limits);
+    std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
       edges.back() = {num_rows, num_messages};
       return edges;

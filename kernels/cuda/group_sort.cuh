@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(32 * kLargeGroupWarps) sort_large_groups_kerne
 
 /// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
 /// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
-/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. Nothing that
-/// is loaded is stored.
+/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. What store()
+/// writes neither length_of() nor load() may read.
 template <class Memory, class LengthOf, class Load, class Store>
 void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std::uint32_t* firsts,
                  std::uint32_t longest, LengthOf length_of, Load load, Store store) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/types.hpp"
@@ -14,10 +15,12 @@ constexpr std::uint64_t kPiecesOfBin = 16;
 
 /// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
 std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, const FindRows& find) {
-  std::vector<BinEdge> edges = {{}};
-  edges.reserve(num_pieces + 1);
-  for (const BinEdge& edge : find.of_parts(num_pieces))
-    if (edge.messages_before > edges.back().messages_before) edges.push_back(edge);
+  std::vector<BinEdge> edges = find.of_parts(num_pieces);
+  std::uint64_t before = 0;
+  std::erase_if(edges, [&](const BinEdge& edge) {
+    return std::exchange(before, edge.messages_before) == edge.messages_before;
+  });
+  edges.insert(edges.begin(), BinEdge{});
   return edges;
 }
 
@@ -50,13 +53,16 @@ class PieceJoiner {
       : pieces_(std::move(pieces)), most_messages_(limits.most_messages) {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
-    before_.reserve(pieces_.size());
-    before_.push_back({pieces_[0].messages_before, 0});
-    for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
-      const std::uint64_t messages = pieces_[i + 1].messages_before - pieces_[i].messages_before,
-                          rows = std::min(pieces_[i + 1].row - pieces_[i].row, kRowsOfMessage * messages);
-      before_.push_back(
-          {pieces_[i + 1].messages_before, before_[i].cost + messages + limits.row_messages * rows});
+    before_.resize(pieces_.size());
+    Before* const before = before_.data();
+    std::uint64_t cost = 0, last_row = 0, last_messages = 0;  // not read back from what was just stored
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const BinEdge edge = pieces_[i];
+      const std::uint64_t messages = edge.messages_before - last_messages;
+      cost += messages + limits.row_messages * std::min(edge.row - last_row, kRowsOfMessage * messages);
+      before[i] = {edge.messages_before, cost};
+      last_row = edge.row;
+      last_messages = edge.messages_before;
     }
   }
   /// Bins of about equal cost: up to num_bins, or as few as can be.

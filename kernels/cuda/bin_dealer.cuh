@@ -78,6 +78,30 @@ inline __global__ void __launch_bounds__(kBinThreads)
   if (threadIdx.x == 0) before[num_segments] = sum;
 }
 
+/// cursors[s * num_bins + b]: where the elements of bin b of segment s, of which there are so many in counts,
+/// begin. A block a segment.
+inline __global__ void __launch_bounds__(kBinThreads)
+    find_cursors_kernel(const Segment* segments, std::uint32_t num_bins, const std::uint32_t* counts,
+                        std::uint32_t* cursors) {
+  constexpr unsigned kEach = kMostBins / kBinThreads;
+  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
+  __shared__ typename Scan::TempStorage scratch;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * num_bins;
+  std::uint32_t sums[kEach];
+#pragma unroll
+  for (unsigned i = 0; i < kEach; ++i) {
+    const std::uint32_t bin = threadIdx.x * kEach + i;
+    sums[i] = bin < num_bins ? counts[first + bin] : 0;
+  }
+  Scan(scratch).ExclusiveSum(sums, sums);
+  const std::uint32_t begin = segments[blockIdx.x].first;
+#pragma unroll
+  for (unsigned i = 0; i < kEach; ++i) {
+    const std::uint32_t bin = threadIdx.x * kEach + i;
+    if (bin < num_bins) cursors[first + bin] = begin + sums[i];
+  }
+}
+
 /// counts[s * num_bins + b]: adds how many elements of segment s go to bin b.
 template <class Elements>
 __global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins,
@@ -258,21 +282,17 @@ BinPlan plan_bins(const BuildVector<DeviceMemory, Segment>& segments, std::uint3
                .segments = segment,
                .before = BuildVector<DeviceMemory, std::uint32_t>(segments.size() + 1),
                .cursors = BuildVector<DeviceMemory, std::uint32_t>(segments.size() * num_bins)};
-  auto sums = DeviceMemory::zeros<std::uint32_t>(plan.cursors.size() + 1);
-  std::uint32_t *cursor = plan.cursors.data(), *sum = sums.data();
   list_chunks_kernel<<<1, kBinThreads>>>(segment, plan.num_segments, size, plan.before.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
   if (counts == nullptr) {
-    count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements, sum + 1);
+    DeviceMemory::clear(plan.cursors.data(), plan.cursors.size() * sizeof(std::uint32_t));
+    count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements,
+                                                        plan.cursors.data());
     TESSERA_CUDA_CALL(cudaGetLastError());
-  } else {
-    DeviceMemory::copy(counts, sum + 1, num_bins * sizeof *counts);
+    counts = plan.cursors.data();
   }
-  sum_up(sums);
-  DeviceMemory::each(plan.cursors.size(), [=] __device__(std::uint64_t bin) {
-    const std::uint64_t s = bin / num_bins;
-    cursor[bin] = segment[s].first + (sum[bin] - sum[s * num_bins]);
-  });
+  find_cursors_kernel<<<plan.num_segments, kBinThreads>>>(segment, num_bins, counts, plan.cursors.data());
+  TESSERA_CUDA_CALL(cudaGetLastError());
   return plan;
 }
 

@@ -1,12 +1,11 @@
 // kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device, but for
 // what docs/design.md names.
 #pragma once
-#include <thrust/transform_reduce.h>
-
 #include "kernels/column_slots.hpp"
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
+#include "kernels/cuda/reduction.cuh"
 #include "kernels/cuda/sorted_elements.cuh"
 
 namespace tessera::cuda {
@@ -59,8 +58,8 @@ struct GraphPreparation {
     order_vertices();
     give_slots();
     CutMessages<Memory, S> messages = cut_rows();
-    return {MessagesBuild<Memory, S>(shape_, std::move(messages)).run(), Memory::as_buffer(std::move(order_)),
-            Memory::as_buffer(std::move(slots_))};
+    return {MessagesBuild<Memory, S>(shape_, std::move(messages), side_).run(),
+            Memory::as_buffer(std::move(order_)), Memory::as_buffer(std::move(slots_))};
   }
 
   /// Inputs first, then rows that are none, then the rest.
@@ -71,26 +70,29 @@ struct GraphPreparation {
     const EdgeOffset* offset = csr_.row_offsets.data();
     count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt,
                        csr_.columns_in_ranges.data(), length);
-    found_ = thrust::transform_reduce(
-        Memory::policy(), thrust::counting_iterator<std::uint64_t>(0),
-        thrust::counting_iterator<std::uint64_t>(n),
-        [=] __host__ __device__(std::uint64_t v) -> VertexFindings {
+    const auto found =
+        sum_of<VertexFindings, Memory>(n, [=] __host__ __device__(std::uint64_t v) -> VertexFindings {
           const std::uint64_t row_length = offset[v + 1] - offset[v];
           return {length[v], row_length, length[v] > 0 ? 1u : 0u, length[v] > 0 || row_length > 0 ? 1u : 0u,
                   length[v] >= OrderKey::kLong ? 1u : 0u};
-        },
-        VertexFindings(), thrust::plus<VertexFindings>());
-    order_ = Vector<VertexId>(n);
-    keys_ = Vector<std::uint8_t>(n);
+        });
+    found_ = side_.to_host(found.data(), 1, [&] { order_by_keys(); })[0];
+    if (options_.by_length && found_.num_long > 0) order_long_columns();
+  }
+
+  void order_by_keys() {
+    order_ = Vector<VertexId>(csr_.num_vertices);
+    keys_ = Vector<std::uint8_t>(csr_.num_vertices);
     VertexId* vertex = order_.data();
     std::uint8_t* key = keys_.data();
+    const std::uint32_t* length = lengths_.data();
+    const EdgeOffset* offset = csr_.row_offsets.data();
     const bool by_length = options_.by_length;
-    Memory::each(n, [=] __host__ __device__(std::uint64_t v) {
+    Memory::each(csr_.num_vertices, [=] __host__ __device__(std::uint64_t v) {
       vertex[v] = static_cast<VertexId>(v);
       key[v] = OrderKey::of(by_length, length[v], offset[v + 1] - offset[v]);
     });
     Memory::sort(keys_, order_, 0, 8);
-    if (by_length && found_.num_long > 0) order_long_columns();
   }
 
   /// They come first, so far in the order as given. Then lengths_ has by how much each, in order, is shorter
@@ -176,13 +178,8 @@ struct GraphPreparation {
     chunk.tile_starts = count_before_tiles();
     lengths_ = {};
     keys_ = {};
-    Vector<std::uint16_t> table;
-    if (!chunk.tile_starts.empty())
-      table =
-          column_keys(slots_, static_cast<std::uint32_t>(shape_.tile_stride), dealt_key_bytes(tiles_.size()));
-    chunk.column_keys = table.data();
-    MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row,
-                                    false);
+    MessageCutter<Memory, S> cutter(shape_, slots_.data(), csr_.col_indices.size(), found_.longest_row, false,
+                                    side_);
     cutter.add(std::move(chunk), csr_.col_indices.size());
     return cutter.finish();
   }
@@ -195,6 +192,7 @@ struct GraphPreparation {
   VertexFindings found_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;
+  SideStream<Memory> side_;
 };
 
 }  // namespace tessera::cuda

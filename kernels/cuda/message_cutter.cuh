@@ -2,8 +2,6 @@
 // chunks, so that the edges are never all there in full width: what stays of an edge is its 16-bit offset
 // (and value).
 #pragma once
-#include <thrust/transform_reduce.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,7 +10,9 @@
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_runs.cuh"
+#include "kernels/cuda/reduction.cuh"
 #include "kernels/cuda/row_pieces.cuh"
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/tile_dealer.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 #include "kernels/messages_build_input.hpp"
@@ -45,11 +45,11 @@ struct CutMessages {
   Vector<VertexId> rows;
   Vector<std::uint32_t> shapes;      ///< see MessageShape
   ElementPositions<Memory> firsts;   ///< into offsets
-  Vector<std::uint32_t> row_counts;  ///< messages of row i at i + 1
+  Vector<std::uint32_t> before_row;  ///< messages before each row, and of all
   RowFindings found;
 
   /// Where these still are to become rows, shapes and firsts: a device may do that while the host uses
-  /// row_counts.
+  /// before_row.
   std::optional<RowPieces<Memory>> unwritten{};
   void write_rest() {
     if (!unwritten) return;
@@ -68,7 +68,6 @@ struct RowChunk {
   const S* values = nullptr;
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
   BuildVector<Memory, std::uint32_t> tile_starts{};
-  const std::uint16_t* column_keys = nullptr;  ///< then: table of column_keys()
 };
 
 template <class Memory, class S>
@@ -78,12 +77,12 @@ struct MessageCutter {
 
   /// slot_of_column: in Memory. longest_row: its elements.
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
-                std::uint64_t longest_row, bool weighted)
-      : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements) {
+                std::uint64_t longest_row, bool weighted, SideStream<Memory>& side)
+      : shape_(shape), slot_of_column_(slot_of_column), side_(side), most_elements_(num_elements) {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
     out_.offsets = offsets_with_room<Memory>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
-    out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
+    out_.before_row = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
     out_.longest = longest_row <= kMessageElements
                        ? static_cast<std::uint32_t>(std::max<std::uint64_t>(longest_row, 1))
                        : elements_of_message(longest_row);
@@ -105,7 +104,7 @@ struct MessageCutter {
   }
 
   CutMessages<Memory, S> finish() {
-    out_.found = look_at_rows();
+    look_at_rows();
     if (out_.found.num_messages >= kNoVertex)
       throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     out_.num_chunks = rows_.size();
@@ -118,14 +117,14 @@ struct MessageCutter {
   }
 
   // Parents of device lambdas must be public.
-  RowFindings look_at_rows() const {
-    const std::uint32_t* count = out_.row_counts.data();
-    return thrust::transform_reduce(
-        Memory::policy(), count, count + out_.row_counts.size(),
-        [] __host__ __device__(std::uint32_t messages) -> RowFindings {
-          return {messages, messages > 0 ? 1u : 0u, messages};
-        },
-        RowFindings(), thrust::plus<RowFindings>());
+  /// before_row has the messages of row i at i + 1 until then.
+  void look_at_rows() {
+    const std::uint32_t* count = out_.before_row.data();
+    const auto found = sum_of<RowFindings, Memory>(out_.before_row.size(),
+                                                   [=] __host__ __device__(std::uint64_t i) -> RowFindings {
+                                                     return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
+                                                   });
+    out_.found = side_.to_host(found.data(), 1, [&] { sum_up(out_.before_row); })[0];
   }
 
   template <class P>
@@ -160,7 +159,8 @@ struct MessageCutter {
                            .starts = chunk.starts.data(),
                            .from = chunk.from,
                            .cols = chunk.cols,
-                           .column_keys = chunk.column_keys,
+                           .slot_of_column = slot_of_column_,
+                           .slot_keys = SlotKeys(static_cast<std::uint32_t>(shape_.tile_stride)),
                            .first_row = static_cast<VertexId>(chunk.first_row),
                            .num_tiles = num_tiles,
                            .tile_starts = pieces.tile_starts.data()},
@@ -255,7 +255,7 @@ struct MessageCutter {
     pieces.first_row = static_cast<VertexId>(chunk.first_row);
     pieces.row_starts = std::move(chunk.starts);
     pieces.splits = splits_;
-    pieces.count_messages(out_.row_counts.data());
+    pieces.count_messages(out_.before_row.data());
   }
 
  private:
@@ -265,6 +265,7 @@ struct MessageCutter {
 
   const MessagesShape& shape_;
   const VertexId* slot_of_column_;
+  SideStream<Memory>& side_;
   std::uint64_t most_elements_;
   bool splits_ = false;  // some row may have more elements than a message takes
   // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
@@ -277,8 +278,8 @@ struct MessageCutter {
 /// Rows of a matrix in host memory, sent chunk after chunk.
 template <class Memory, class S>
 struct HostRowCutter {
-  explicit HostRowCutter(const MessagesBuildInput& input)
-      : in_(input), starts_(input.rows.size() + 1), firsts_(input.rows.size()) {
+  HostRowCutter(const MessagesBuildInput& input, SideStream<Memory>& side)
+      : in_(input), side_(side), starts_(input.rows.size() + 1), firsts_(input.rows.size()) {
     find_starts();
     // About 22 bytes an element of a chunk, where the result has more than 2 for each of all elements; and
     // page-locked memory costs time.
@@ -291,7 +292,7 @@ struct HostRowCutter {
     const auto slots = Memory::template from_host<VertexId>(
         {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
     const bool weighted = in_.csr.values != nullptr;
-    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted, side_);
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       const std::uint64_t* const past =
           std::upper_bound(starts_.begin() + first, starts_.end(), starts_[first] + chunk_elements_);
@@ -356,6 +357,7 @@ struct HostRowCutter {
   }
 
   const MessagesBuildInput& in_;
+  SideStream<Memory>& side_;
   Buffer<std::uint64_t> starts_;  // elements of the result's rows before each, and of all
   Buffer<EdgeOffset> firsts_;     // where the rows begin in csr
   std::uint64_t longest_row_ = 0, chunk_elements_ = 0;

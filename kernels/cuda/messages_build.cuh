@@ -3,6 +3,7 @@
 // docs/design.md names. Sorting does the work: elements by tile, messages of each cell (tile and bin) by
 // length, rows of each bin by messages.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -21,8 +22,11 @@ struct MessagesBuild {
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
-  MessagesBuild(const MessagesShape& shape, CutMessages<Memory, S> messages)
-      : shape_(shape), messages_(std::move(messages)) {}
+  MessagesBuild(const MessagesShape& shape, CutMessages<Memory, S> messages, SideStream<Memory>& side)
+      : shape_(shape), messages_(std::move(messages)), side_(side) {}
+  MessagesBuild(const MessagesBuild&) = delete;
+  MessagesBuild& operator=(const MessagesBuild&) = delete;
+  ~MessagesBuild() { side_.settle(); }  // before arrays are freed that are used there
 
   TileMessages<S> run() {
     make_bins();
@@ -48,14 +52,13 @@ struct MessagesBuild {
   /// Windows of pass 2, on the host: bins are few.
   void make_bins() {
     const std::uint64_t num_rows = shape_.num_rows;
-    before_row_ = std::move(messages_.row_counts);
-    sum_up(before_row_);
+    before_row_ = std::move(messages_.before_row);
     const auto num_messages = static_cast<std::uint32_t>(messages_.rows.size());
     const FindRows find{
         .of_targets = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); },
         .of_parts = [&](std::uint64_t num_parts) { return find_parts(num_parts, num_messages); }};
     const auto edges = cut_bins(num_rows, num_messages, messages_.found.most_messages, find, shape_.bins);
-    messages_.write_rest();  // as find_edges() has, if it was called
+    list_rest();  // as find_edges() has, if it was called
     std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
@@ -97,8 +100,18 @@ struct MessagesBuild {
       const std::uint64_t row = first_not_below(before, size, target_of(i));
       edge[i] = {row, before[row]};
     });
-    // A device writes messages while the host gets these edges, and goes on with them.
-    return side_.to_host(edge, count, [&] { messages_.write_rest(); });
+    // What bins are not needed for is done while the host gets these edges, and goes on with them.
+    return side_.to_host(edge, count, [&] { list_rest(); });
+  }
+
+  /// Messages, and rows with messages, in order; once.
+  void list_rest() {
+    messages_.write_rest();
+    if (linked_rows_) return;
+    const std::uint32_t* before = before_row_.data();
+    linked_rows_ = indices_where<VertexId, Memory>(
+        shape_.num_rows, messages_.found.num_rows,
+        [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
   }
 
   /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.
@@ -260,9 +273,7 @@ struct MessagesBuild {
   };
   RankedRows rank_rows() {
     const std::uint32_t *before = before_row_.data(), *first_row = bin_rows_.data();
-    const Vector<VertexId> rows = indices_where<VertexId, Memory>(
-        shape_.num_rows, messages_.found.num_rows,
-        [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
+    const Vector<VertexId> rows = std::move(*linked_rows_);
     const std::uint64_t count = rows.size(), bins = num_bins();
     RankedRows ranked{Vector<VertexId>(count), Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
                       Vector<std::uint32_t>(bins + 1)};
@@ -344,6 +355,7 @@ struct MessagesBuild {
   const MessagesShape& shape_;
   CutMessages<Memory, S> messages_;
   Vector<std::uint32_t> before_row_;  // messages before each row, and the end
+  std::optional<Vector<VertexId>> linked_rows_;
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
   Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps
@@ -357,13 +369,14 @@ struct MessagesBuild {
   Vector<VertexId> row_positions_;
   TileMessages<S> result_;
   Vector<std::uint32_t> listed_;  // for list_places()
-  SideStream<Memory> side_;       // the last member, which waits before others free what is used there
+  SideStream<Memory>& side_;
 };
 
 /// The form of a matrix in host memory.
 template <class Memory, class S>
 TileMessages<S> build_messages(const MessagesBuildInput& input) {
-  return MessagesBuild<Memory, S>(input.shape, cut_host_rows<Memory, S>(input)).run();
+  SideStream<Memory> side;
+  return MessagesBuild<Memory, S>(input.shape, cut_host_rows<Memory, S>(input, side), side).run();
 }
 
 }  // namespace tessera::cuda

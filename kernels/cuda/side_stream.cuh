@@ -1,6 +1,7 @@
 // A stream beside the one that builds use: for a kernel that leaves room on the device, or that what follows
 // need not wait for, and for what the host reads while the device goes on.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "kernels/cuda/build_memory.cuh"
@@ -19,6 +20,7 @@ class SideStream<HostMemory> {
   cudaStream_t stream() const { return nullptr; }
   void fork() {}
   void join() {}
+  void settle() {}
   template <class T, class F>
   std::vector<T> to_host(const T* from, std::uint64_t count, const F& meanwhile) {
     std::vector<T> host = HostMemory::to_host(from, count);
@@ -33,20 +35,28 @@ class SideStream<DeviceMemory> {
   SideStream() = default;
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
-  /// Arrays may be freed behind it, also where something has failed.
-  ~SideStream() {
-    if (is_forked_) (void)cudaStreamSynchronize(stream_.get());
-  }
+  ~SideStream() { settle(); }
 
-  cudaStream_t stream() const { return stream_.get(); }
+  /// After fork().
+  cudaStream_t stream() const { return stream_->get(); }
+  /// The first call makes the stream: it takes the host some time, which is best while a device has work.
   void fork() {
-    passed_.record(nullptr);
-    TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream_.get(), passed_.get()));
+    if (!stream_) {
+      stream_.emplace();
+      passed_.emplace(cudaEventDisableTiming);
+    }
+    passed_->record(nullptr);
+    TESSERA_CUDA_CALL(cudaStreamWaitEvent(stream(), passed_->get()));
     is_forked_ = true;
   }
   void join() {
-    passed_.record(stream_.get());
-    TESSERA_CUDA_CALL(cudaStreamWaitEvent(nullptr, passed_.get()));
+    passed_->record(stream());
+    TESSERA_CUDA_CALL(cudaStreamWaitEvent(nullptr, passed_->get()));
+    is_forked_ = false;
+  }
+  /// Where something has failed before join(): waits, so that arrays may be freed.
+  void settle() {
+    if (is_forked_) (void)cudaStreamSynchronize(stream());
     is_forked_ = false;
   }
 
@@ -55,20 +65,20 @@ class SideStream<DeviceMemory> {
   template <class T, class F>
   std::vector<T> to_host(const T* from, std::uint64_t count, const F& meanwhile) {
     require(!is_forked_, "what is under way beside is joined first");
-    std::vector<T> host(count);
     fork();
     meanwhile();
+    std::vector<T> host(count);
     if (count > 0)
       TESSERA_CUDA_CALL(
-          cudaMemcpyAsync(host.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_.get()));
-    TESSERA_CUDA_CALL(cudaStreamSynchronize(stream_.get()));
+          cudaMemcpyAsync(host.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream()));
+    TESSERA_CUDA_CALL(cudaStreamSynchronize(stream()));
     is_forked_ = false;
     return host;
   }
 
  private:
-  DeviceStream stream_;
-  DeviceEvent passed_{cudaEventDisableTiming};
+  std::optional<DeviceStream> stream_;
+  std::optional<DeviceEvent> passed_;
   bool is_forked_ = false;
 };
 

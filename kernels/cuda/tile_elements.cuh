@@ -1,5 +1,6 @@
 // What is known of elements while they are grouped by tile.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,6 +15,25 @@ __host__ __device__ inline std::uint32_t key_of_slot(VertexId slot, std::uint32_
   const std::uint32_t tile = slot / tile_stride;
   return tile << kTileShift | (slot - tile * tile_stride);
 }
+
+/// The same for slots below 2^31, with a multiplication for the division: with s = floor(log2(stride - 1)),
+/// so that stride <= 2^(s + 1), the factor times stride is less than stride above 2^(32 + s).
+class SlotKeys {
+ public:
+  explicit SlotKeys(std::uint32_t tile_stride)  ///< 2 to 65,536
+      : stride_(tile_stride),
+        shift_(static_cast<std::uint32_t>(std::bit_width(tile_stride - 1)) - 1),
+        factor_(static_cast<std::uint32_t>(((std::uint64_t{1} << (32 + shift_)) + tile_stride - 1) /
+                                           tile_stride)) {}
+
+  __host__ __device__ std::uint32_t key(VertexId slot) const {
+    const auto tile = static_cast<std::uint32_t>(std::uint64_t{slot} * factor_ >> 32) >> shift_;
+    return tile << kTileShift | (slot - tile * stride_);
+  }
+
+ private:
+  std::uint32_t stride_, shift_, factor_;
+};
 
 /// Offsets that are loaded together, 8 bytes. An array of them has room for the last ones, with zeros behind
 /// what is to be written.

@@ -76,7 +76,6 @@ Dealt dealt_in(const Rows& rows) {
   const auto cols = Memory::template from_host<VertexId>(all),
              slots_there = Memory::template from_host<VertexId>(slots);
   const auto tile_starts = Memory::template from_host<std::uint32_t>(starts_of_tiles);
-  const auto keys = column_keys<Memory>(slots_there, kTileColumns + 1, dealt_key_bytes(rows.num_tiles));
   BuildVector<Memory, std::uint16_t> offsets(count);
   BuildVector<Memory, std::uint32_t> piece_firsts(count), num_pieces(rows.num_tiles);
   BuildVector<Memory, VertexId> piece_rows(count);
@@ -84,7 +83,8 @@ Dealt dealt_in(const Rows& rows) {
                          .starts = starts.data(),
                          .from = froms.data(),
                          .cols = cols.data(),
-                         .column_keys = keys.data(),
+                         .slot_of_column = slots_there.data(),
+                         .slot_keys = SlotKeys(kTileColumns + 1),
                          .first_row = kFirstRow,
                          .num_tiles = rows.num_tiles,
                          .tile_starts = tile_starts.data()},
@@ -172,20 +172,35 @@ TEST(TileDealer, KnowsPiecesThatGoOnOverBlocksWithoutThem) {
   }
 }
 
-TEST(TileDealer, RefusesMoreTilesThanBlocksTake) {
-  DealtRows rows{};
-  rows.num_tiles = kMostDealtTiles + 1;
-  EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}, nullptr), InternalError);
+/// So many rows without elements between those of a block that 16 bits do not number them.
+TEST(TileDealer, KnowsRowsOfBlocksWithVeryManyRows) {
+  for (const std::uint32_t num_tiles : {5u, 300u, 600u}) {
+    const std::size_t block = elements_of_block(num_tiles);
+    std::mt19937 random(9);
+    Rows rows{num_tiles, {}};
+    const auto any = [&] { return random() % num_tiles; };
+    const auto add_gap = [&](std::size_t size) { rows.columns.resize(rows.columns.size() + size); };
+    add_gap(70000);
+    // Within a block, where it ends, an element before and behind, and twice in one.
+    for (const std::size_t length : {block / 2, block / 2, block - 1, std::size_t{2}, 2 * block + 5}) {
+      rows.add(length, any, random);
+      add_gap(65536 + random() % 3 - 1);
+    }
+    for (int i = 0; i < 200; ++i) {
+      rows.add(
+          random() % 100, [&] { return static_cast<std::uint32_t>(random() % 2); }, random);
+      add_gap(i % 3 == 0 ? 3000 : 0);
+    }
+    add_gap(70000);
+    SCOPED_TRACE(num_tiles);
+    expect_dealt(rows);
+  }
 }
 
-TEST(TileDealer, TellsTheMostElementsAndPieces) {
-  const DealtWord most = DealtWord::of(kMostDealt, kMostDealtRows, DealtWord::kOwn | DealtWord::kOneRow);
-  EXPECT_EQ(most.elements(), kMostDealt);
-  EXPECT_EQ(most.pieces(), kMostDealtRows);
-  EXPECT_TRUE(most.is(DealtWord::kOwn) && most.is(DealtWord::kOneRow));
-  EXPECT_FALSE(most.is(DealtWord::kAll) || most.is(DealtWord::kEndsOpen) || most.is(DealtWord::kBeginsOpen));
-  EXPECT_FALSE(most.is_nothing());
-  EXPECT_TRUE(DealtWord::of(kMostDealt, kMostDealtRows, 0).is_nothing());
+TEST(TileDealer, RefusesMoreTilesThanBlocksTake) {
+  DealtRows rows{.slot_keys = SlotKeys(kTileColumns + 1)};
+  rows.num_tiles = kMostDealtTiles + 1;
+  EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}, nullptr), InternalError);
 }
 
 }  // namespace

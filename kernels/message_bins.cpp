@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/types.hpp"
@@ -13,14 +12,13 @@ namespace {
 /// Of so many pieces a bin of mean size is joined.
 constexpr std::uint64_t kPiecesOfBin = 16;
 
-/// Rows by equal parts of the messages, in order. Behind the last part lie no messages.
+/// Rows by equal parts of the messages, in order, from the first on. Behind the last part lie no messages.
 std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, const FindRows& find) {
   std::vector<BinEdge> edges = find.of_parts(num_pieces);
-  std::uint64_t before = 0;
-  std::erase_if(edges, [&](const BinEdge& edge) {
-    return std::exchange(before, edge.messages_before) == edge.messages_before;
+  const auto end = std::unique(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
+    return a.messages_before == b.messages_before;
   });
-  edges.insert(edges.begin(), BinEdge{});
+  edges.erase(end, edges.end());
   return edges;
 }
 
@@ -37,7 +35,7 @@ std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t m
     std::vector<std::uint32_t> targets;
     for (std::size_t b = 0; b + 1 < edges.size(); ++b)
       if (edges[b + 1].messages_before - edges[b].messages_before > most)
-        targets.push_back(static_cast<std::uint32_t>(edges[b + 1].messages_before - most));
+        targets.push_back(edges[b + 1].messages_before - static_cast<std::uint32_t>(most));
     for (const BinEdge& edge : find.of_targets(targets)) edges.push_back(edge);
     std::sort(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
       return a.messages_before != b.messages_before ? a.messages_before < b.messages_before : a.row < b.row;
@@ -53,21 +51,22 @@ class PieceJoiner {
       : pieces_(std::move(pieces)), most_messages_(limits.most_messages) {
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
-    before_.resize(pieces_.size());
-    Before* const before = before_.data();
-    std::uint64_t cost = 0, last_row = 0, last_messages = 0;  // not read back from what was just stored
+    cost_before_.resize(pieces_.size());
+    std::uint64_t* const cost_before = cost_before_.data();
+    std::uint64_t cost = 0;  // not read back from what was just stored
+    BinEdge last;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const BinEdge edge = pieces_[i];
-      const std::uint64_t messages = edge.messages_before - last_messages;
-      cost += messages + limits.row_messages * std::min(edge.row - last_row, kRowsOfMessage * messages);
-      before[i] = {edge.messages_before, cost};
-      last_row = edge.row;
-      last_messages = edge.messages_before;
+      const std::uint64_t messages = edge.messages_before - last.messages_before;
+      cost += messages +
+              limits.row_messages * std::min<std::uint64_t>(edge.row - last.row, kRowsOfMessage * messages);
+      cost_before[i] = cost;
+      last = edge;
     }
   }
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
-    const std::uint64_t cost = before_.back().cost;
+    const std::uint64_t cost = cost_before_.back();
     num_bins = std::max(num_bins, count_bins_of(cost));
     // The least cost above the mean that does, to a thousandth, which is not far from it.
     std::uint64_t low = cost / num_bins, step = low / 32 + 1;
@@ -86,11 +85,6 @@ class PieceJoiner {
   }
 
  private:
-  /// Of all pieces before one, side by side, as they are asked together.
-  struct Before {
-    std::uint64_t messages, cost;
-  };
-
   std::uint64_t count_bins_of(std::uint64_t most_cost) const {
     std::uint64_t count = 0;
     each_bin_end(most_cost, [&](std::size_t) { ++count; });
@@ -100,11 +94,12 @@ class PieceJoiner {
   /// many pieces, so that the end of each is looked for from there.
   template <class Body>
   void each_bin_end(std::uint64_t most_cost, const Body& body) const {
-    const std::size_t num_pieces = before_.size() - 1;
+    const std::size_t num_pieces = pieces_.size() - 1;
     for (std::size_t first = 0, end = 0, usual = 1; first < num_pieces; usual = end - first, first = end) {
-      const Before most = {before_[first].messages + most_messages_, before_[first].cost + most_cost};
-      const auto fits = [&](std::size_t up_to) {
-        return before_[up_to].messages <= most.messages && before_[up_to].cost <= most.cost;
+      const std::uint64_t up_to_messages = pieces_[first].messages_before + most_messages_,
+                          up_to_cost = cost_before_[first] + most_cost;
+      const auto fits = [&](std::size_t piece) {
+        return pieces_[piece].messages_before <= up_to_messages && cost_before_[piece] <= up_to_cost;
       };
       end = std::min(first + usual, num_pieces);
       while (end < num_pieces && fits(end + 1)) ++end;
@@ -115,7 +110,7 @@ class PieceJoiner {
 
   std::vector<BinEdge> pieces_;
   std::uint64_t most_messages_;
-  std::vector<Before> before_;  // of each piece, and of all
+  std::vector<std::uint64_t> cost_before_;  // of each piece, and of all
 };
 
 std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {
@@ -139,7 +134,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   if (longest_row > limits.most_messages)
     throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
                         std::to_string(limits.most_messages) + "; use --kernel csr");
-  if (num_messages == 0) return {{}, {num_rows, 0}};
+  if (num_messages == 0) return {{}, {static_cast<VertexId>(num_rows), 0}};
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
@@ -147,7 +142,7 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
         split_too_large(cut_pieces(num_bins * kPiecesOfBin, find), limits.most_messages, find), limits);
     std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
-      edges.back() = {num_rows, num_messages};
+      edges.back() = {static_cast<VertexId>(num_rows), num_messages};
       return edges;
     }
     num_bins += std::max<std::uint64_t>(1, num_bins / 16);
@@ -163,7 +158,7 @@ std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_befo
   const std::uint32_t num_messages = messages_before.back();
   const auto edge_of = [&](std::uint32_t target) -> BinEdge {
     const auto row = std::lower_bound(messages_before.begin(), messages_before.end(), target);
-    return {static_cast<std::uint64_t>(row - messages_before.begin()), *row};
+    return {static_cast<VertexId>(row - messages_before.begin()), *row};
   };
   const FindRows find{.of_targets =
                           [&](std::span<const std::uint32_t> targets) {
@@ -174,7 +169,7 @@ std::vector<std::uint64_t> cut_bins(std::span<const std::uint32_t> messages_befo
                       .of_parts =
                           [&](std::uint64_t num_parts) {
                             std::vector<BinEdge> edges;
-                            for (std::uint64_t i = 1; i <= num_parts; ++i)
+                            for (std::uint64_t i = 0; i <= num_parts; ++i)
                               edges.push_back(edge_of(end_of_part(i, num_parts, num_messages)));
                             return edges;
                           }};

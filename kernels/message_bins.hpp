@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/host_device.hpp"
+#include "kernels/base/types.hpp"
 
 namespace tessera {
 
@@ -22,7 +23,8 @@ std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits);
 
 /// Where one bin ends and the next begins.
 struct BinEdge {
-  std::uint64_t row = 0, messages_before = 0;
+  VertexId row = 0;
+  std::uint32_t messages_before = 0;
 };
 
 /// Messages in the first i of num_parts equal parts of all.
@@ -35,7 +37,7 @@ TESSERA_HD inline std::uint32_t end_of_part(std::uint64_t i, std::uint64_t num_p
 /// many messages before it.
 struct FindRows {
   std::function<std::vector<BinEdge>(std::span<const std::uint32_t> targets)> of_targets;
-  /// Of targets that need not be sent: end_of_part(i, num_parts) of all messages, i = 1 to num_parts.
+  /// Of targets that need not be sent: end_of_part(i, num_parts) of all messages, i = 0 to num_parts.
   std::function<std::vector<BinEdge>(std::uint64_t num_parts)> of_parts;
 };
 

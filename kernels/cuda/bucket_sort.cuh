@@ -15,8 +15,14 @@ class BucketSort {
   using Vector = BuildVector<DeviceMemory, T>;
 
   /// keys, spare: of as many elements as there are keys.
-  BucketSort(const KeySort& all, std::uint32_t* keys, std::uint32_t* spare, std::uint64_t num_keys)
-      : all_(all), keys_(keys), spare_(spare), num_keys_(num_keys), most_(num_keys / kRangeKeys + 1) {}
+  BucketSort(const KeySort& all, std::uint32_t* keys, std::uint32_t* spare, std::uint64_t num_keys,
+             SideStream<DeviceMemory>& side)
+      : all_(all),
+        side_(side),
+        keys_(keys),
+        spare_(spare),
+        num_keys_(num_keys),
+        most_(num_keys / kRangeKeys + 1) {}
 
   /// ends: of buckets, which follow each other.
   void run(const std::uint32_t* ends) {
@@ -71,7 +77,7 @@ class BucketSort {
 
  private:
   const KeySort& all_;
-  SideStream<DeviceMemory> side_;
+  SideStream<DeviceMemory>& side_;
   std::uint32_t *keys_, *spare_;
   std::uint64_t num_keys_, most_;
 };

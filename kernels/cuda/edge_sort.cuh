@@ -72,19 +72,22 @@ class EdgeSort {
 
   SortedElements<DeviceMemory> run() {
     Vector<std::uint32_t> row_lengths, repeated;
+    Vector<EdgeOffset> offsets;
     {
       Vector<std::uint32_t> spare;
       const Vector<std::uint32_t> ends = deal_by_rows(spare);
       row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
+      offsets = Vector<EdgeOffset>(num_vertices_ + 1);  // not where spare was, which leaves room for columns
       repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
       const KeySort all{digits_,      keys_.data(),    spare.data(),
                         keys_.data(), repeated.data(), row_lengths.data()};
-      BucketSort(all, keys_.data(), spare.data(), num_edges_).run(ends.data());
+      BucketSort(all, keys_.data(), spare.data(), num_edges_, side_).run(ends.data());
     }
     const KeyRanges ranges = KeyRanges::of(num_vertices_);
     auto in_ranges = DeviceMemory::zeros<std::uint32_t>(ranges.count);
-    auto cols = unmarked_elements(keys_, repeated.data(), {ranges.shift, ranges.count, in_ranges.data()});
-    return {offsets_of(row_lengths), std::move(cols), std::move(in_ranges)};
+    auto cols = unmarked_elements(keys_, repeated.data(), {ranges.shift, ranges.count, in_ranges.data()},
+                                  side_, [&] { sum_up_lengths(row_lengths, offsets.data()); });
+    return {std::move(offsets), std::move(cols), std::move(in_ranges)};
   }
 
   // Parents of device lambdas must be public.
@@ -104,13 +107,11 @@ class EdgeSort {
                         SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
   }
 
-  Vector<EdgeOffset> offsets_of(const Vector<std::uint32_t>& row_lengths) const {
-    Vector<EdgeOffset> offsets(num_vertices_ + 1);
-    DeviceMemory::clear(offsets.data(), sizeof(EdgeOffset));
+  void sum_up_lengths(const Vector<std::uint32_t>& row_lengths, EdgeOffset* offsets) const {
+    DeviceMemory::clear(offsets, sizeof(EdgeOffset));
     const auto lengths = thrust::make_transform_iterator(
         row_lengths.data(), [] __host__ __device__(std::uint32_t length) { return EdgeOffset{length}; });
-    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_vertices_, offsets.data() + 1);
-    return offsets;
+    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_vertices_, offsets + 1);
   }
 
  private:
@@ -118,6 +119,7 @@ class EdgeSort {
   std::uint64_t num_vertices_, num_edges_;
   const VertexId *rows_, *cols_;
   Vector<std::uint32_t> keys_;  // columns at the end
+  SideStream<DeviceMemory> side_;
 };
 
 }  // namespace tessera::cuda

@@ -62,12 +62,12 @@ struct MessagesBuild {
     std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
     for (std::size_t b = 0; b < edges.size(); ++b) {
-      first_rows.push_back(static_cast<std::uint32_t>(edges[b].row));
-      first_messages.push_back(static_cast<std::uint32_t>(edges[b].messages_before));
+      first_rows.push_back(edges[b].row);
+      first_messages.push_back(edges[b].messages_before);
       if (b + 1 == edges.size()) break;
-      const auto size = static_cast<std::uint32_t>(edges[b + 1].messages_before - edges[b].messages_before);
+      const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
       most_bin_messages_ = std::max(most_bin_messages_, size);
-      bin_row_counts.push_back(static_cast<std::uint32_t>(edges[b + 1].row - edges[b].row));
+      bin_row_counts.push_back(edges[b + 1].row - edges[b].row);
       bin_windows_.push_back({.first_in = next, .size = size});
       next += aligned_bin_size(size);
     }
@@ -86,8 +86,8 @@ struct MessagesBuild {
     return find_edges(targets.size(), [=] __host__ __device__(std::uint64_t i) { return target[i]; });
   }
   std::vector<BinEdge> find_parts(std::uint64_t num_parts, std::uint32_t num_messages) {
-    return find_edges(num_parts, [=] __host__ __device__(std::uint64_t i) {
-      return end_of_part(i + 1, num_parts, num_messages);
+    return find_edges(num_parts + 1, [=] __host__ __device__(std::uint64_t i) {
+      return end_of_part(i, num_parts, num_messages);
     });
   }
   template <class TargetOf>
@@ -98,10 +98,13 @@ struct MessagesBuild {
     BinEdge* edge = edges.data();
     Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
       const std::uint64_t row = first_not_below(before, size, target_of(i));
-      edge[i] = {row, before[row]};
+      edge[i] = {static_cast<VertexId>(row), before[row]};
     });
-    // What bins are not needed for is done while the host gets these edges, and goes on with them.
-    return side_.to_host(edge, count, [&] { list_rest(); });
+    // The device goes on with what needs no bins: one launch before the host asks for these edges, which it
+    // would get later behind more, and the rest while it cuts.
+    std::vector<BinEdge> found = side_.to_host(edge, count, [&] { messages_.write_rest(); });
+    list_rest();
+    return found;
   }
 
   /// Messages, and rows with messages, in order; once.

@@ -2,6 +2,7 @@
 // than a look at each element.
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/side_stream.cuh"
 
 namespace tessera::cuda {
 
@@ -97,12 +98,17 @@ inline __global__ void __launch_bounds__(kMarkThreads)
     if (in_ranges[i] > 0) atomicAdd(ranges.counts + i, in_ranges[i]);
 }
 
-/// marks: a bit for each element. Fewer than 2^32 elements. ranges: of the result.
-inline BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
+/// marks: a bit for each element. Fewer than 2^32 elements. ranges: of the result. meanwhile()
+/// launches what a device may do while the host hears how many there are.
+template <class F>
+BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
     const BuildVector<DeviceMemory, std::uint32_t>& elements, const std::uint32_t* marks,
-    const RangeCounts& ranges) {
+    const RangeCounts& ranges, SideStream<DeviceMemory>& side, const F& meanwhile) {
   require(ranges.num_ranges <= RangeCounts::kMost, "a block counts elements of so many ranges");
-  if (elements.empty()) return {};
+  if (elements.empty()) {
+    meanwhile();
+    return {};
+  }
   const ElementMarks all{marks, elements.size()};
   const std::uint64_t num_parts = ceil_div<std::uint64_t>(elements.size(), kMarkElements);
   BuildVector<DeviceMemory, std::uint32_t> ends(num_parts);
@@ -110,7 +116,7 @@ inline BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
                           kMarkThreads>>>(all, num_parts, ends.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
   sum_up(ends);
-  BuildVector<DeviceMemory, std::uint32_t> result(DeviceMemory::read(ends.data() + num_parts - 1));
+  BuildVector<DeviceMemory, std::uint32_t> result(side.to_host(ends.data() + num_parts - 1, 1, meanwhile)[0]);
   const unsigned parts_of_block = num_parts < kManyMarkParts ? kMarkParts : kManyMarkPartsEach;
   copy_unmarked_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, parts_of_block)),
                          kMarkThreads>>>(elements.data(), all, num_parts, parts_of_block, ends.data(),

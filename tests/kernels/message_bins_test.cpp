@@ -53,7 +53,7 @@ TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
                             [&](std::uint64_t num_parts) {
                               asked = num_parts;
                               std::vector<BinEdge> edges;  // a row a message
-                              for (std::uint64_t i = 1; i <= num_parts; ++i) {
+                              for (std::uint64_t i = 0; i <= num_parts; ++i) {
                                 const std::uint32_t end = end_of_part(i, num_parts, num_messages);
                                 EXPECT_EQ(end, static_cast<std::uint64_t>(static_cast<unsigned __int128>(i) *
                                                                           num_messages / num_parts));

@@ -32,7 +32,11 @@ void expect_picked(std::uint32_t count, const std::function<bool(std::uint32_t)>
     const unsigned shift = 32 - range_bits;
     std::vector<std::uint32_t> in_ranges(num_ranges, 3);  // what is there is added to
     auto counts = DeviceMemory::from_host<std::uint32_t>(in_ranges);
-    const auto found = unmarked_elements(there, bits.data(), {shift, num_ranges, counts.data()});
+    SideStream<DeviceMemory> side;
+    bool was_called = false;
+    const auto found = unmarked_elements(there, bits.data(), {shift, num_ranges, counts.data()}, side,
+                                         [&] { was_called = true; });
+    EXPECT_TRUE(was_called);
     ASSERT_EQ(found.size(), expected.size()) << count;
     EXPECT_TRUE(DeviceMemory::to_host(found.data(), found.size()) == expected) << count;
     if (num_ranges == 0) continue;

@@ -1,5 +1,6 @@
 // What a block that deals elements to tiles has: its elements and their rows, and its shared memory.
 #pragma once
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
@@ -35,9 +36,11 @@ struct DealtRows {
   std::uint32_t num_tiles;           ///< at most kMostDealtTiles
   const std::uint32_t* tile_starts;  ///< elements in all tiles before each
 
-  /// In cols. Numbers of elements fit 32 bits, and so do differences that wrap around.
-  __host__ __device__ std::uint32_t position(std::uint32_t row, std::uint32_t element) const {
-    return static_cast<std::uint32_t>(from[row]) + (element - static_cast<std::uint32_t>(starts[row]));
+  /// In cols, of an element of a row that starts there. Numbers of elements fit 32 bits, and so do
+  /// differences that wrap around.
+  __host__ __device__ std::uint32_t position(std::uint32_t row, std::uint32_t start,
+                                             std::uint32_t element) const {
+    return static_cast<std::uint32_t>(from[row]) + (element - start);
   }
 };
 
@@ -52,8 +55,9 @@ struct DealtTiles {
 /// What a block deals: its elements, and their rows.
 struct DealRange {
   std::uint32_t number, first, size;  ///< of the block; its elements are `first` and those behind it
-  std::uint32_t first_row,
-      last_row;             ///< of its first element, and of the one behind its last, if there is one
+  std::uint32_t first_row;            ///< of its first element
+  std::uint32_t last_row;   ///< of the one behind its last; of the last block, of its last, which seems to go
+                            ///< on then, but nothing lies behind it
   bool is_open;             ///< whether the first row began before
   std::uint32_t last_name;  ///< of the last row, see name()
 
@@ -120,7 +124,8 @@ struct DealBlock : DealShape<kTiles> {
   std::uint16_t pieces_before[kBallots];  ///< in all words before each
   union {
     DealtHalves<kElements> halves;
-    std::uint32_t wide_rows[kElements];  ///< of each element at first, less the first, where they are many
+    std::uint32_t
+        wide_rows[kElements];  ///< where is_wide(): of each element at first, less the block's first
   };
   std::conditional_t<Shape::kIsLarge, std::uint16_t, std::uint8_t> tiles[kElements];
 

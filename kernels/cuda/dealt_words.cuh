@@ -1,7 +1,7 @@
 // What blocks that deal elements to tiles tell those behind them, so that each knows where its own go
 // (Adinets and Merrill, "Onesweep", 2022; Merrill and Garland, "Single-pass Parallel Prefix Scan with
-// Decoupled Look-back", 2016). Here every eighth block also tells what eight have together, so that those far
-// behind look at fewer words.
+// Decoupled Look-back", 2016). Here every eighth block, and the last, also tells what its group has together,
+// and then what all up to it have, so that those far behind look at fewer words.
 #pragma once
 #include <cstdint>
 #include <cuda/atomic>

@@ -77,7 +77,7 @@ class EdgeSort {
       Vector<std::uint32_t> spare;
       const Vector<std::uint32_t> ends = deal_by_rows(spare);
       row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
-      offsets = Vector<EdgeOffset>(num_vertices_ + 1);  // not where spare was, which leaves room for columns
+      offsets = Vector<EdgeOffset>(num_vertices_ + 1);  // before spare is freed, where columns may lie then
       repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
       const KeySort all{digits_,      keys_.data(),    spare.data(),
                         keys_.data(), repeated.data(), row_lengths.data()};
@@ -118,8 +118,8 @@ class EdgeSort {
   EdgeDigits digits_;
   std::uint64_t num_vertices_, num_edges_;
   const VertexId *rows_, *cols_;
-  Vector<std::uint32_t> keys_;  // columns at the end
-  SideStream<DeviceMemory> side_;
+  Vector<std::uint32_t> keys_;     // columns at the end
+  SideStream<DeviceMemory> side_;  // the last member, which waits before others free what is used there
 };
 
 }  // namespace tessera::cuda

@@ -192,7 +192,7 @@ struct GraphPreparation {
   VertexFindings found_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;
-  SideStream<Memory> side_;
+  SideStream<Memory> side_;  // the last member, which waits before others free what is used there
 };
 
 }  // namespace tessera::cuda

@@ -100,8 +100,8 @@ struct MessagesBuild {
       const std::uint64_t row = first_not_below(before, size, target_of(i));
       edge[i] = {static_cast<VertexId>(row), before[row]};
     });
-    // The device goes on with what needs no bins: one launch before the host asks for these edges, which it
-    // would get later behind more, and the rest while it cuts.
+    // Only one launch goes before the host's request, as each delays the edges; the rest follows while the
+    // host cuts.
     std::vector<BinEdge> found = side_.to_host(edge, count, [&] { messages_.write_rest(); });
     list_rest();
     return found;
@@ -357,8 +357,8 @@ struct MessagesBuild {
 
   const MessagesShape& shape_;
   CutMessages<Memory, S> messages_;
-  Vector<std::uint32_t> before_row_;  // messages before each row, and the end
-  std::optional<Vector<VertexId>> linked_rows_;
+  Vector<std::uint32_t> before_row_;             // messages before each row, and the end
+  std::optional<Vector<VertexId>> linked_rows_;  // with messages, in order, until they are ranked
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
   Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps

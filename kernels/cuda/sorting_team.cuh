@@ -1,4 +1,4 @@
-// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh and tile_dealer.cuh
+// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh and deal_block.cuh
 // share.
 #pragma once
 #include <cstdint>

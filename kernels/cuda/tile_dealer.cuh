@@ -10,8 +10,8 @@
 
 namespace tessera::cuda {
 
-/// rows[i]: less the first, of the thread's elements, one a round of its warp's. A row's first element, but
-/// that of the block's first row, tells it.
+/// rows[i]: of the thread's i-th element, one a round of its warp's, less the block's first row. A row's
+/// first element, but that of the block's first row, tells it.
 template <unsigned kTiles>
 __device__ void find_rows(const DealtRows& given, DealBlock<kTiles>& block,
                           std::uint32_t (&rows)[DealShape<kTiles>::kRounds]) {
@@ -76,7 +76,7 @@ __device__ void look_up(const DealtRows& given, DealBlock<kTiles>& block,
     const std::uint32_t row = range.first_row + names[i],
                         start = static_cast<std::uint32_t>(given.starts[row]),
                         element = range.first + min(own + i * 32, range.size - 1);
-    keys[i] = static_cast<std::uint32_t>(given.from[row]) + (element - start);
+    keys[i] = given.position(row, start, element);
     names[i] = range.name(row, start) << 16;
     if (i % 4 == 3) __syncwarp();  // more loads at a time would need more registers
   }
@@ -158,7 +158,7 @@ struct OwnOfTile {
   DealtSpan span;
 
   template <unsigned kTiles>
-  __device__ static OwnOfTile of(const DealtRows& given, const DealBlock<kTiles>& block, unsigned tile) {
+  __device__ static OwnOfTile of(const DealBlock<kTiles>& block, unsigned tile) {
     const DealRange& range = block.range;
     const std::uint32_t begin = block.team.counts[tile * block.kWarps],
                         end = tile + 1 == kTiles ? range.size : block.team.counts[(tile + 1) * block.kWarps],
@@ -196,7 +196,7 @@ __device__ void place_tiles(const DealtRows& given, DealBlock<kTiles>& block, co
   for (unsigned i = 0; i < kOfThread; ++i) {
     const unsigned tile = threadIdx.x + i * kThreads;
     if (tile >= given.num_tiles) continue;
-    own[i] = OwnOfTile::of(given, block, tile);
+    own[i] = OwnOfTile::of(block, tile);
     state.tell(block.range.number, tile, own[i].span);
   }
   __syncthreads();  // shifts take the place of counts
@@ -269,7 +269,9 @@ inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const D
   for (std::uint64_t row = 0; row < num_rows; ++row)
     for (std::uint64_t e = given.starts[row]; e < given.starts[row + 1]; ++e) {
       const VertexId of = given.first_row + static_cast<VertexId>(row);
-      const std::uint32_t at = given.position(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(e)),
+      const std::uint32_t at = given.position(static_cast<std::uint32_t>(row),
+                                              static_cast<std::uint32_t>(given.starts[row]),
+                                              static_cast<std::uint32_t>(e)),
                           key = given.slot_keys.key(given.slot_of_column[given.cols[at]]),
                           tile = key >> kTileShift, to = next[tile]++;
       tiles.offsets[to] = static_cast<std::uint16_t>(key);

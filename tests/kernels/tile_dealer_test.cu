@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <random>
+#include <string>
 
 #include "kernels/base/error.hpp"
 #include "kernels/devices.hpp"
@@ -140,6 +141,29 @@ TEST(TileDealer, DealsRowsThatEndWithBlocks) {
       rows.add(length, any, random);
     SCOPED_TRACE(num_tiles);
     expect_dealt(rows);
+  }
+}
+
+/// As many elements as one block has, or a group of them, or as many groups as are looked at together; as one
+/// row and as many.
+TEST(TileDealer, DealsWhatFillsBlocksAndGroups) {
+  for (const std::uint32_t num_tiles : {3u, 300u, 600u}) {
+    const std::size_t block = elements_of_block(num_tiles), group = DealState::kGroupBlocks * block;
+    std::mt19937 random(4);
+    const auto any = [&] { return random() % num_tiles; };
+    for (const std::size_t count : {std::size_t{1}, block - 1, block, block + 1, group, group + 1,
+                                    2 * group - 1, 4 * group + block, 5 * group + 1}) {
+      SCOPED_TRACE(std::to_string(count) + " to " + std::to_string(num_tiles));
+      Rows one{num_tiles, {}}, many{num_tiles, {}};
+      one.add(count, any, random);
+      expect_dealt(one);
+      for (std::size_t left = count; left > 0;) {
+        const std::size_t length = std::min<std::size_t>(left, random() % 90);
+        many.add(length, any, random);
+        left -= length;
+      }
+      expect_dealt(many);
+    }
   }
 }
 

@@ -1,0 +1,68 @@
+// What the host reads beside other work, also where that fails, in host memory (and on a device where one
+// answers).
+#include "kernels/cuda/side_stream.cuh"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/devices.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr std::uint64_t kCount = 1 << 20;
+
+template <class Memory>
+BuildVector<Memory, std::uint32_t> numbers_from(std::uint32_t first) {
+  BuildVector<Memory, std::uint32_t> numbers(kCount);
+  std::uint32_t* number = numbers.data();
+  Memory::each(kCount, [=] __host__ __device__(std::uint64_t i) {
+    number[i] = first + static_cast<std::uint32_t>(i);
+  });
+  return numbers;
+}
+
+bool are_numbers_from(std::uint32_t first, const std::vector<std::uint32_t>& found) {
+  return found.size() == kCount &&
+         std::all_of(found.begin(), found.end(), [&](std::uint32_t number) { return number == first++; });
+}
+
+template <class Memory>
+void expect_read() {
+  SideStream<Memory> side;
+  const auto read = numbers_from<Memory>(5);
+  BuildVector<Memory, std::uint32_t> other;
+  EXPECT_TRUE(
+      are_numbers_from(5, side.to_host(read.data(), kCount, [&] { other = numbers_from<Memory>(17); })));
+  EXPECT_TRUE(are_numbers_from(17, side.to_host(other.data(), kCount, [] {})));
+  EXPECT_TRUE(side.to_host(other.data(), 0, [] {}).empty());
+}
+
+/// The stream is there for others then, and for what waits for it.
+template <class Memory>
+void expect_read_after_failure() {
+  SideStream<Memory> side;
+  const auto read = numbers_from<Memory>(3);
+  const auto fail = [] { throw std::runtime_error("no room"); };
+  EXPECT_THROW(side.to_host(read.data(), kCount, fail), std::runtime_error);
+  EXPECT_TRUE(are_numbers_from(3, side.to_host(read.data(), kCount, [] {})));
+  side.fork();
+  EXPECT_THROW(side.to_host(read.data(), kCount, [] {}), InternalError);
+  side.join();
+  EXPECT_TRUE(are_numbers_from(3, side.to_host(read.data(), kCount, [] {})));
+}
+
+TEST(SideStream, ReadsWhatWasThereBeforeOtherWork) {
+  expect_read<HostMemory>();
+  if (num_devices() > 0) expect_read<DeviceMemory>();
+}
+
+TEST(SideStream, IsUsedAgainWhereOtherWorkFailed) {
+  expect_read_after_failure<HostMemory>();
+  if (num_devices() > 0) expect_read_after_failure<DeviceMemory>();
+}
+
+}  // namespace
+}  // namespace tessera::cuda

@@ -84,7 +84,7 @@ __device__ void look_up(const DealtRows& given, DealBlock<kTiles>& block,
 #pragma unroll
   for (unsigned i = 0; i < kRounds; ++i) keys[i] = __ldcs(given.cols + keys[i]);
 #pragma unroll
-  for (unsigned i = 0; i < kRounds; ++i) keys[i] = __ldcg(given.slot_of_column + keys[i]);
+  for (unsigned i = 0; i < kRounds; ++i) keys[i] = __ldg(given.slot_of_column + keys[i]);
 #pragma unroll
   for (unsigned i = 0; i < kRounds; ++i) keys[i] = given.slot_keys.key(keys[i]);
 }

@@ -67,7 +67,7 @@ sanitize() {
     TESSERA_TEST_WITHOUT_VENDOR=1 check "${tool}_formats" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
       --gtest_filter='MatrixProducts*:Batches*:-*OfTheReferenceMatrices*' &
     check "${tool}_builds" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/engine_test" \
-      --gtest_filter='MessagesBuild*:GraphPreparation*:CsrBuild*:SymmetricRows*:-*ManyCells*:*ManyEdges*:*ManyTiles*' &
+      --gtest_filter='MessagesBuild*:*MessagesBuildOf*:GraphPreparation*:CsrBuild*:SymmetricRows*:-*ManyCells*:*ManyEdges*:*ManyTiles*' &
     check "${tool}_tiles" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/kernels_test" \
       --gtest_filter='DeviceFormats*:DeviceEdgeSort*ThereOnce*:DeviceEdgeSort*Repeated*:DeviceUnmarkedElements*:GroupSort*:Expansion*:*KeyCounts*:MessagePlaces*:TileDealer*:Reduction*:SideStream*:ElementPositions*:PartFiller*:WordFiller*:-*ManyGroups*:*ManyElements*:*KeyCounts*/8:*AsManyMessages*' &
     for graph in karate dolphins ldbc_example_directed; do
@@ -80,7 +80,7 @@ sanitize() {
 for name in ${CHECKS-tests references sanitizers}; do
   case $name in
     tests)
-      check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:BackendNames*:MessagesBuild*:GraphPreparation*:CsrBuild*:SymmetricRows*'
+      check device_tests in_shards "$build/bin/engine_test" --gtest_filter='Device*:BackendNames*:MessagesBuild*:*MessagesBuildOf*:GraphPreparation*:CsrBuild*:SymmetricRows*'
       TESSERA_TEST_BACKEND=cuda check format_tests in_shards "$build/bin/engine_test" \
         --gtest_filter='MatrixProducts*:Batches*:ProductComparison*'
       check example_tests "$build/bin/kernels_test" --gtest_filter='Csc*:DeviceFormats*:DevicePeer*:DeviceRunCluster*:DeviceEdgeSort*:DeviceUnmarkedElements*:GroupSort*:Expansion*:*KeyCounts*:MessagePlaces*:TileDealer*:Reduction*:SideStream*:ElementPositions*:PartFiller*:WordFiller*'

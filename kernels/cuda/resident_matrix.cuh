@@ -2,6 +2,8 @@
 // room for all of its elements. The host gathers nothing, and a device that has the elements can turn them
 // round, or make both directions of them.
 #pragma once
+#include <thrust/reduce.h>
+
 #include "kernels/cuda/host_transfer.cuh"
 #include "kernels/cuda/message_cutter.cuh"
 #include "kernels/cuda/sorted_elements.cuh"

@@ -81,10 +81,11 @@ class SideStream {
   /// it, need not end before. Not between fork() and join().
   template <class T, class F>
   std::vector<T> to_host(const T* from, std::uint64_t count, const F& meanwhile) {
+    std::vector<T> host;  // before what waits, so that it is there as long
     fork();
     const Settled settled{*this};
     meanwhile();
-    std::vector<T> host(count);
+    host.resize(count);  // which takes the host time that a device has work in
     beside_->copy_to_host(from, count, host.data());
     is_forked_ = false;
     return host;

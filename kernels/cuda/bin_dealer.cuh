@@ -6,77 +6,13 @@
 #include <utility>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/segment_chunks.cuh"
 
 namespace tessera::cuda {
 
 inline constexpr unsigned kBinThreads = 512, kBinItems = 16,
                           kBinTile = kBinThreads * kBinItems;  // elements of a block at a time
 inline constexpr std::uint32_t kMostBins = 1024;
-
-/// The elements first to end of an array.
-struct Segment {
-  std::uint32_t first, end;
-};
-
-/// The one of an array of `count` < 2^32 elements.
-inline BuildVector<DeviceMemory, Segment> whole_segment(std::uint64_t count) {
-  BuildVector<DeviceMemory, Segment> whole(1);
-  Segment* only = whole.data();
-  const auto end = static_cast<std::uint32_t>(count);
-  DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, end}; });
-  return whole;
-}
-
-/// Those that end there, each where the next begins.
-inline BuildVector<DeviceMemory, Segment> segments_until(
-    const BuildVector<DeviceMemory, std::uint32_t>& ends) {
-  BuildVector<DeviceMemory, Segment> segments(ends.size());
-  Segment* segment = segments.data();
-  const std::uint32_t* end = ends.data();
-  DeviceMemory::each(ends.size(), [=] __device__(std::uint64_t s) {
-    segment[s] = {s == 0 ? 0 : end[s - 1], end[s]};
-  });
-  return segments;
-}
-
-/// Segments, cut into chunks of `size` elements, the last of each maybe of fewer: a block's. Those of segment
-/// s are before[s] to before[s + 1].
-struct SegmentChunks {
-  const Segment* segments;
-  const std::uint32_t* before;
-  std::uint32_t num_segments, size;
-
-  __device__ bool has(std::uint32_t chunk) const { return chunk < before[num_segments]; }
-  __device__ std::uint32_t segment_of(std::uint32_t chunk) const {
-    return static_cast<std::uint32_t>(last_not_above(before, num_segments, chunk));
-  }
-  __device__ Segment elements_of(std::uint32_t chunk, std::uint32_t segment) const {
-    const Segment all = segments[segment];
-    const std::uint32_t first = all.first + (chunk - before[segment]) * size;
-    return {first, static_cast<std::uint32_t>(min(std::uint64_t{first} + size, std::uint64_t{all.end}))};
-  }
-};
-
-/// before[s]: chunks of all segments before s, and behind the last of all. One block: segments are few.
-inline __global__ void __launch_bounds__(kBinThreads)
-    list_chunks_kernel(const Segment* segments, std::uint32_t num_segments, std::uint32_t size,
-                       std::uint32_t* before) {
-  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
-  __shared__ typename Scan::TempStorage scratch;
-  std::uint32_t sum = 0;
-  for (std::uint32_t first = 0; first < num_segments; first += kBinThreads) {
-    const std::uint32_t s = first + threadIdx.x;
-    std::uint32_t chunks = 0, all = 0;
-    if (s < num_segments)
-      chunks =
-          static_cast<std::uint32_t>((segments[s].end - segments[s].first + std::uint64_t{size} - 1) / size);
-    Scan(scratch).ExclusiveSum(chunks, chunks, all);
-    if (s < num_segments) before[s] = sum + chunks;
-    sum += all;
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) before[num_segments] = sum;
-}
 
 /// cursors[s * num_bins + b]: where the elements of bin b of segment s, of which there are so many in counts,
 /// begin. A block a segment.
@@ -280,10 +216,8 @@ BinPlan plan_bins(const BuildVector<DeviceMemory, Segment>& segments, std::uint3
                .chunk_size = size,
                .num_blocks = static_cast<unsigned>(num_elements / size + segments.size()),  // at most
                .segments = segment,
-               .before = BuildVector<DeviceMemory, std::uint32_t>(segments.size() + 1),
+               .before = list_chunks(segments, size),
                .cursors = BuildVector<DeviceMemory, std::uint32_t>(segments.size() * num_bins)};
-  list_chunks_kernel<<<1, kBinThreads>>>(segment, plan.num_segments, size, plan.before.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
   if (counts == nullptr) {
     DeviceMemory::clear(plan.cursors.data(), plan.cursors.size() * sizeof(std::uint32_t));
     count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements,

@@ -50,6 +50,7 @@ struct DealtTiles {
   std::uint16_t* offsets;
   std::uint32_t* piece_firsts;  ///< element that each begins with
   VertexId* piece_rows;
+  std::uint32_t* pieces_of_rows;  ///< of each row, first_row first; 0 at first
 };
 
 /// What a block deals: its elements, and their rows.
@@ -79,6 +80,11 @@ struct DealRange {
   /// Rows have names of 16 bits in the block: how far they are from the first, or, where those are too many,
   /// as most have no elements, where they begin in the block. The first row is 0 in any case.
   __device__ bool is_wide() const { return last_row - first_row > 0xffff; }
+  /// Whether rows are so few that pieces of each are counted in shared memory.
+  template <unsigned kTiles>
+  __device__ bool has_few_rows() const {
+    return last_row - first_row < DealShape<kTiles>::kElements;
+  }
   __device__ std::uint32_t name(std::uint32_t row, std::uint32_t start) const {
     return !is_wide() ? row - first_row : start <= first ? 0 : min(start - first, size);
   }
@@ -93,10 +99,12 @@ struct DealRange {
   }
 };
 
-/// Where a tile's elements and pieces go: to be added to their places in the block.
+/// Where a tile's elements and pieces go: to be added to their places in the block. And how many pieces rows
+/// have, where these are few: two rows a word.
 template <unsigned kTiles>
 struct TileShifts {
   std::uint32_t elements[kTiles], pieces[kTiles];
+  std::uint32_t pieces_of_rows[DealShape<kTiles>::kElements / 2];
 };
 
 /// Of a block's elements.

@@ -1,116 +1,157 @@
-// Elements that become items, most of them one, some several: numbered, so that the items of each can be
-// written side by side.
+// Elements of segments that become items, most of them one, some several: numbered, so that the items of each
+// can be written side by side.
 #pragma once
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
+#include <utility>
 
-#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/segment_chunks.cuh"
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kExpandThreads = 256, kExpandRounds = 4,
-                          kExpandElements = kExpandRounds * kExpandThreads;  // of a block
+inline constexpr unsigned kExpandThreads = 256, kExpandRounds = 4, kExpandBatches = 2,
+                          kExpandBatch = kExpandRounds * kExpandThreads,
+                          kExpandElements = kExpandBatches * kExpandBatch;  // of a block
 
-/// items_of_block[b]: of the elements from b * kExpandElements on.
+/// A batch of a block's elements, of one segment: a thread's are all on their way together.
+template <class Load>
+struct ExpandedBatch {
+  using Element = decltype(std::declval<Load>()(std::uint32_t{}, std::uint64_t{}));
+  Element elements[kExpandRounds];
+  std::uint32_t size;
+
+  /// first < end: of the block's segment.
+  __device__ ExpandedBatch(const Load& load, std::uint32_t segment, std::uint32_t first, std::uint32_t end)
+      : size(min(end - first, kExpandBatch)) {
+#pragma unroll
+    for (unsigned round = 0; round < kExpandRounds; ++round)
+      elements[round] = load(segment, std::uint64_t{first} + min(place(round), size - 1));
+  }
+  __device__ static std::uint32_t place(unsigned round) { return round * kExpandThreads + threadIdx.x; }
+  __device__ bool has(unsigned round) const { return place(round) < size; }
+};
+
 template <class Load, class SizeOf, class See>
 __global__ void __launch_bounds__(kExpandThreads)
-    count_items_kernel(std::uint64_t count, Load load, SizeOf size_of, See see,
-                       std::uint32_t* items_of_block) {
+    count_items_kernel(SegmentChunks chunks, Load load, SizeOf size_of, See see,
+                       std::uint32_t* items_of_chunk) {
   __shared__ std::uint32_t sum;
-  if (threadIdx.x == 0) sum = 0;
-  __syncthreads();
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * kExpandElements + threadIdx.x;
-  decltype(load(first)) elements[kExpandRounds];
+  for (std::uint32_t c = blockIdx.x; chunks.has(c); c += gridDim.x) {
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    const std::uint32_t segment = chunks.segment_of(c);
+    const Segment given = chunks.elements_of(c, segment);
+    std::uint32_t mine = 0;
+    for (std::uint32_t done = 0; done < given.end - given.first; done += kExpandBatch) {
+      const ExpandedBatch<Load> batch(load, segment, given.first + done, given.end);
 #pragma unroll
-  for (unsigned round = 0; round < kExpandRounds; ++round) {
-    const std::uint64_t e = first + round * kExpandThreads;
-    elements[round] = load(e < count ? e : count - 1);
+      for (unsigned round = 0; round < kExpandRounds; ++round) {
+        if (!batch.has(round)) break;
+        const std::uint32_t size = size_of(batch.elements[round]);
+        see(batch.elements[round], size);
+        mine += size;
+      }
+    }
+    mine = __reduce_add_sync(~0u, mine);
+    if (threadIdx.x % 32 == 0) atomicAdd(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) items_of_chunk[c] = sum;
   }
-  std::uint32_t mine = 0;
-#pragma unroll
-  for (unsigned round = 0; round < kExpandRounds; ++round) {
-    if (first + round * kExpandThreads >= count) break;
-    const std::uint32_t size = size_of(elements[round]);
-    see(elements[round], size);
-    mine += size;
-  }
-  mine = __reduce_add_sync(~0u, mine);
-  if (threadIdx.x % 32 == 0) atomicAdd(&sum, mine);
-  __syncthreads();
-  if (threadIdx.x == 0) items_of_block[blockIdx.x] = sum;
 }
 
-/// ends[b]: items of the elements in all blocks up to b.
+/// ends[c]: items of the elements in all chunks up to c.
 template <class Load, class SizeOf, class Body>
 __global__ void __launch_bounds__(kExpandThreads)
-    each_expanded_kernel(std::uint64_t count, Load load, SizeOf size_of, const std::uint32_t* ends,
+    each_expanded_kernel(SegmentChunks chunks, Load load, SizeOf size_of, const std::uint32_t* ends,
                          Body body) {
   using Scan = cub::BlockScan<std::uint32_t, kExpandThreads>;
   __shared__ typename Scan::TempStorage scratch;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * kExpandElements + threadIdx.x;
-  decltype(load(first)) elements[kExpandRounds];
-  bool is_one_each = true;
+  for (std::uint32_t c = blockIdx.x; chunks.has(c); c += gridDim.x) {
+    const std::uint32_t segment = chunks.segment_of(c);
+    const Segment given = chunks.elements_of(c, segment);
+    std::uint32_t before = c == 0 ? 0 : ends[c - 1];
+    const bool is_one_each = ends[c] - before == given.end - given.first;  // as none becomes none
+    for (std::uint32_t done = 0; done < given.end - given.first; done += kExpandBatch) {
+      const ExpandedBatch<Load> batch(load, segment, given.first + done, given.end);
 #pragma unroll
-  for (unsigned round = 0; round < kExpandRounds; ++round) {
-    const std::uint64_t e = first + round * kExpandThreads;
-    elements[round] = load(e < count ? e : count - 1);
-  }
-#pragma unroll
-  for (unsigned round = 0; round < kExpandRounds; ++round) is_one_each &= size_of(elements[round]) == 1;
-  is_one_each = __syncthreads_and(is_one_each) != 0;
-  std::uint32_t before = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
-#pragma unroll
-  for (unsigned round = 0; round < kExpandRounds; ++round) {
-    const bool is_element = first + round * kExpandThreads < count;
-    std::uint32_t own = threadIdx.x, all = kExpandThreads;
-    if (!is_one_each) {
-      Scan(scratch).ExclusiveSum(is_element ? size_of(elements[round]) : 0, own, all);
-      __syncthreads();
+      for (unsigned round = 0; round < kExpandRounds; ++round) {
+        std::uint32_t own = threadIdx.x, all = kExpandThreads;
+        if (!is_one_each) {
+          Scan(scratch).ExclusiveSum(batch.has(round) ? size_of(batch.elements[round]) : 0, own, all);
+          __syncthreads();
+        }
+        if (batch.has(round)) body(batch.elements[round], std::uint64_t{before} + own);
+        before += all;
+      }
     }
-    if (is_element) body(elements[round], std::uint64_t{before} + own);
-    before += all;
   }
 }
 
-/// Items up to each block of elements, the last number that of all: load(e) of element e < `count` becomes
-/// size_of() that, and see() is called with both. At least one element, and fewer than 2^32 items.
-template <class Memory, class Load, class SizeOf, class See>
-BuildVector<Memory, std::uint32_t> item_ends(std::uint64_t count, Load load, SizeOf size_of, See see) {
-  BuildVector<Memory, std::uint32_t> ends(ceil_div<std::uint64_t>(count, kExpandElements));
-  if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    count_items_kernel<<<static_cast<unsigned>(ends.size()), kExpandThreads>>>(count, load, size_of, see,
-                                                                               ends.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    sum_up(ends);
-  } else {
-    std::uint32_t sum = 0;
-    for (std::uint64_t e = 0; e < count; ++e) {
-      const auto element = load(e);
-      const std::uint32_t size = size_of(element);
-      see(element, size);
-      ends.data()[e / kExpandElements] = sum += size;
-    }
-  }
-  return ends;
-}
+/// Of the elements of segments, one segment after the other: load(segment, element) becomes size_of() that,
+/// one item at least. Fewer than 2^32 items.
+template <class Memory>
+class Expansion {
+ public:
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
 
-/// body(load(e), the number of its first item) for all elements. ends: of item_ends().
-template <class Memory, class Load, class SizeOf, class Body>
-void each_expanded(std::uint64_t count, Load load, SizeOf size_of,
-                   const BuildVector<Memory, std::uint32_t>& ends, Body body) {
-  if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    each_expanded_kernel<<<static_cast<unsigned>(ends.size()), kExpandThreads>>>(count, load, size_of,
-                                                                                 ends.data(), body);
-    TESSERA_CUDA_CALL(cudaGetLastError());
-  } else {
-    std::uint64_t first = 0;
-    for (std::uint64_t e = 0; e < count; ++e) {
-      if (e > 0 && e % kExpandElements == 0) first = ends.data()[e / kExpandElements - 1];
-      const auto element = load(e);
-      body(element, first);
-      first += size_of(element);
+  /// Calls see() with each element and how many items it becomes. most_elements: of all segments, or more;
+  /// not 0. usual_elements: for so many blocks go by once.
+  template <class Load, class SizeOf, class See>
+  void count(const Vector<Segment>& segments, std::uint64_t most_elements, std::uint64_t usual_elements,
+             const Load& load, const SizeOf& size_of, const See& see) {
+    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+      before_ = list_chunks(segments, kExpandElements);
+      // Chunks that there are not have no items, so that all can be summed up.
+      ends_ = Memory::template zeros<std::uint32_t>(most_elements / kExpandElements + segments.size());
+      num_blocks_ = static_cast<unsigned>(
+          std::min<std::uint64_t>(ends_.size(), usual_elements / kExpandElements + segments.size()));
+      count_items_kernel<<<num_blocks_, kExpandThreads>>>(chunks_of(segments), load, size_of, see,
+                                                          ends_.data());
+      TESSERA_CUDA_CALL(cudaGetLastError());
+      sum_up(ends_);
+    } else {
+      std::uint32_t sum = 0;
+      each_element(segments, load, [&](const auto& element) {
+        const std::uint32_t size = size_of(element);
+        see(element, size);
+        sum += size;
+      });
+      ends_ = Memory::template from_host<std::uint32_t>(std::span<const std::uint32_t>(&sum, 1));
     }
   }
-}
+  /// After count().
+  std::uint64_t num_items() const { return Memory::read(ends_.data() + ends_.size() - 1); }
+
+  /// After count() of the same: body(element, the number of its first item) for all elements.
+  template <class Load, class SizeOf, class Body>
+  void each(const Vector<Segment>& segments, const Load& load, const SizeOf& size_of,
+            const Body& body) const {
+    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+      each_expanded_kernel<<<num_blocks_, kExpandThreads>>>(chunks_of(segments), load, size_of, ends_.data(),
+                                                            body);
+      TESSERA_CUDA_CALL(cudaGetLastError());
+    } else {
+      std::uint64_t first = 0;
+      each_element(segments, load, [&](const auto& element) {
+        body(element, first);
+        first += size_of(element);
+      });
+    }
+  }
+
+ private:
+  SegmentChunks chunks_of(const Vector<Segment>& segments) const {
+    return {segments.data(), before_.data(), static_cast<std::uint32_t>(segments.size()), kExpandElements};
+  }
+  template <class Load, class F>
+  static void each_element(const Vector<Segment>& segments, const Load& load, const F& body) {
+    for (std::uint32_t s = 0; s < segments.size(); ++s)
+      for (std::uint64_t e = segments.data()[s].first; e < segments.data()[s].end; ++e) body(load(s, e));
+  }
+
+  unsigned num_blocks_ = 0;
+  Vector<std::uint32_t> before_, ends_;  // chunks of segments before each; items up to each chunk
+};
 
 }  // namespace tessera::cuda

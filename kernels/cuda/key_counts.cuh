@@ -40,19 +40,20 @@ struct KeysToRanges {
   }
 };
 
-/// Blocks (x: chunks of ranges, maybe more than there are, y: parts of a range of 2^kCountedBits values).
-/// lows: of 16 or 32 bits, in whole words.
+/// Blocks: chunks of ranges, maybe more than there are, and of each the parts of a range, of 2^kCountedBits
+/// values, one behind the other: what they all read is still in L2. lows: of 16 or 32 bits, in whole words.
 template <class Low>
 __global__ void __launch_bounds__(kCountThreads)
     count_ranges_kernel(const Low* lows, SegmentChunks ranges, unsigned shift, std::uint64_t num_values,
                         std::uint32_t* counts) {
+  const unsigned bits = min(shift, kCountedBits), size = 1u << bits, part_bits = shift - bits;
+  const std::uint32_t chunk = blockIdx.x >> part_bits, part = blockIdx.x & ((1u << part_bits) - 1),
+                      base = part << bits;
   constexpr unsigned kOfWord = sizeof(std::uint32_t) / sizeof(Low);
   extern __shared__ std::uint32_t own[];
-  if (!ranges.has(blockIdx.x)) return;
-  const std::uint32_t range = ranges.segment_of(blockIdx.x);
-  const Segment given = ranges.elements_of(blockIdx.x, range);
-  const unsigned bits = min(shift, kCountedBits), size = 1u << bits;
-  const std::uint32_t base = blockIdx.y << bits;
+  if (!ranges.has(chunk)) return;
+  const std::uint32_t range = ranges.segment_of(chunk);
+  const Segment given = ranges.elements_of(chunk, range);
   for (unsigned i = threadIdx.x; i < size; i += kCountThreads) own[i] = 0;
   __syncthreads();
   const auto count = [&](std::uint32_t low) {
@@ -60,20 +61,31 @@ __global__ void __launch_bounds__(kCountThreads)
   };
   const auto count_word = [&](std::uint32_t word) {
 #pragma unroll
-    for (unsigned part = 0; part < kOfWord; ++part) count(static_cast<Low>(word >> 16 * part));
+    for (unsigned i = 0; i < kOfWord; ++i) count(static_cast<Low>(word >> 16 * i));
   };
   // Whole words, but for keys that share theirs with another chunk.
   const std::uint32_t begin = given.first + given.first % kOfWord, end = given.end - given.end % kOfWord;
   const auto* const words = reinterpret_cast<const std::uint32_t*>(lows);
   std::uint64_t at = begin / kOfWord + threadIdx.x;
-  for (; at + (kCountLoads - 1) * kCountThreads < end / kOfWord; at += kCountLoads * kCountThreads) {
-    std::uint32_t found[kCountLoads];
+  const std::uint64_t behind = end / kOfWord;
+  std::uint32_t found[kCountLoads], next[kCountLoads];
+  const auto has_all = [&](std::uint64_t first) {
+    return first + (kCountLoads - 1) * kCountThreads < behind;
+  };
+  const auto ask = [&](std::uint64_t first, std::uint32_t(&of)[kCountLoads]) {
 #pragma unroll
-    for (unsigned j = 0; j < kCountLoads; ++j) found[j] = words[at + j * kCountThreads];
+    for (unsigned j = 0; j < kCountLoads; ++j) of[j] = words[first + j * kCountThreads];
+  };
+  if (has_all(at)) ask(at, next);
+  while (has_all(at)) {
+#pragma unroll
+    for (unsigned j = 0; j < kCountLoads; ++j) found[j] = next[j];
+    at += kCountLoads * kCountThreads;
+    if (has_all(at)) ask(at, next);
 #pragma unroll
     for (unsigned j = 0; j < kCountLoads; ++j) count_word(found[j]);
   }
-  for (; at < end / kOfWord; at += kCountThreads) count_word(words[at]);
+  for (; at < behind; at += kCountThreads) count_word(words[at]);
   if (threadIdx.x == 0 && begin > given.first) count(lows[given.first]);
   if (threadIdx.x == 1 && end < given.end) count(lows[end]);
   __syncthreads();
@@ -89,11 +101,9 @@ void count_ranges(const Low* lows, const BuildVector<DeviceMemory, Segment>& ran
   const unsigned counted = std::min(shift, kCountedBits);
   const std::uint32_t size = 16u << std::max(counted, kCountedBits - 3);  // of a chunk
   const auto num_ranges = static_cast<std::uint32_t>(ranges.size());
-  BuildVector<DeviceMemory, std::uint32_t> before(num_ranges + 1);
-  list_chunks_kernel<<<1, kBinThreads>>>(ranges.data(), num_ranges, size, before.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  const auto before = list_chunks(ranges, size);
   const std::size_t num_bytes = sizeof(std::uint32_t) << counted;
-  const dim3 blocks(static_cast<unsigned>(num_keys / size + num_ranges), 1u << (shift - counted));
+  const auto blocks = static_cast<unsigned>((num_keys / size + num_ranges) << (shift - counted));
   allow_shared_bytes<count_ranges_kernel<Low>>(num_bytes);
   count_ranges_kernel<Low><<<blocks, kCountThreads, num_bytes>>>(
       lows, {ranges.data(), before.data(), num_ranges, size}, shift, num_values, counts);

@@ -38,6 +38,7 @@ struct CutMessages {
   template <class T>
   using Vector = BuildVector<Memory, T>;
   std::uint64_t num_elements = 0;
+  std::uint64_t num_rows = 0;  ///< those behind have no messages
   std::size_t num_chunks = 0;
   std::uint32_t longest = 1;      ///< elements that a message may have
   Vector<std::uint16_t> offsets;  ///< of all elements, message after message
@@ -94,6 +95,7 @@ struct MessageCutter {
     if (num_elements == 0) return;
     if (num_elements >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use more ranks");
     require(!out_.unwritten, "a chunk that is dealt has all rows");
+    out_.num_rows = std::max(out_.num_rows, chunk.first_row + chunk.starts.size() - 1);
     if (!chunk.tile_starts.empty())
       add_dealt_elements(chunk, num_elements);
     else if (chunk.values == nullptr)
@@ -120,7 +122,7 @@ struct MessageCutter {
   /// before_row has the messages of row i at i + 1 until then.
   void look_at_rows() {
     const std::uint32_t* count = out_.before_row.data();
-    const auto found = sum_of<RowFindings, Memory>(out_.before_row.size(),
+    const auto found = sum_of<RowFindings, Memory>(out_.num_rows + 1,
                                                    [=] __host__ __device__(std::uint64_t i) -> RowFindings {
                                                      return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
                                                    });
@@ -148,11 +150,14 @@ struct MessageCutter {
     require(out_.num_elements == 0, "a chunk that is dealt has all rows");
     const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
     RowPieces<Memory> pieces{.num_elements = count,
+                             .most = count,
+                             .usual = count / kElementsOfMessage,
                              .firsts = Vector<std::uint32_t>(count),
                              .rows = Vector<VertexId>(count),
                              .tile_firsts = Vector<std::uint32_t>(num_tiles + std::uint64_t{1}),
                              .tile_starts = std::move(chunk.tile_starts),
-                             .lie_as_elements = true};
+                             .lie_as_elements = true,
+                             .rows_have_pieces = true};
     std::uint32_t* const tile_first = pieces.tile_firsts.data();
     Memory::clear(tile_first, sizeof(std::uint32_t));
     deal_to_tiles<Memory>({.count = count,
@@ -164,13 +169,14 @@ struct MessageCutter {
                            .first_row = static_cast<VertexId>(chunk.first_row),
                            .num_tiles = num_tiles,
                            .tile_starts = pieces.tile_starts.data()},
-                          chunk.starts.size() - 1, {next_offset(), pieces.firsts.data(), pieces.rows.data()},
+                          chunk.starts.size() - 1,
+                          {next_offset(), pieces.firsts.data(), pieces.rows.data(),
+                           out_.before_row.data() + 1 + chunk.first_row},
                           tile_first + 1);
     sum_up(pieces.tile_firsts);
+    count_messages(chunk, pieces);
     // Memory is asked for while a device deals, as that may take the host long.
     add_room(count / kElementsOfMessage);
-    pieces.count = Memory::read(tile_first + num_tiles);
-    count_messages(chunk, pieces);
     out_.unwritten = std::move(pieces);
   }
 
@@ -185,7 +191,8 @@ struct MessageCutter {
         count, [=] __host__ __device__(std::uint64_t e) { return (e == 0) | element.begins_piece(e); });
     const std::uint64_t num_pieces = runs.size(), num_tiles = shape_.tiles.size();
     RowPieces<Memory> pieces{.num_elements = count,
-                             .count = num_pieces,
+                             .most = num_pieces,
+                             .usual = num_pieces,
                              .firsts = Vector<std::uint32_t>(num_pieces),
                              .rows = Vector<VertexId>(num_pieces),
                              .tile_firsts = Vector<std::uint32_t>(num_tiles + 1),

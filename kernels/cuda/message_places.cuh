@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/side_stream.cuh"
 
 namespace tessera::cuda {
 
@@ -31,7 +32,7 @@ struct PlacesOfBins {
   const std::uint32_t *bin_rows,
       *before_row;  ///< first row of each bin, and the end; messages before each row
   std::uint32_t rows_in_shared, places_in_shared;  ///< so many a block has in shared memory; more are outside
-  std::uint32_t* listed;                           ///< of all rows, 0, for bins of more rows
+  std::uint32_t* listed;                           ///< of all rows, for bins of more rows
   std::uint16_t* places;                           ///< of all messages
 };
 
@@ -41,18 +42,18 @@ class BinPlaces {
  public:
   static constexpr unsigned kEach = kPlacesOfThread;
 
-  __device__ BinPlaces(const SortedMessages& messages, const PlacesOfBins& bins, std::uint32_t* shared)
-      : messages_(messages), before_row_(bins.before_row), first_row_(bins.bin_rows[blockIdx.x]) {
-    const std::uint32_t num_rows = bins.bin_rows[blockIdx.x + 1] - first_row_;
+  __device__ BinPlaces(const SortedMessages& messages, const PlacesOfBins& bins, std::uint32_t bin,
+                       std::uint32_t* shared)
+      : messages_(messages), before_row_(bins.before_row), bin_(bin), first_row_(bins.bin_rows[bin]) {
+    const std::uint32_t num_rows = bins.bin_rows[bin + 1] - first_row_;
     first_ = before_row_[first_row_];
-    ends_ = messages.ends_by_bin + std::uint64_t{blockIdx.x} * messages.num_tiles;
+    ends_ = messages.ends_by_bin + std::uint64_t{bin} * messages.num_tiles;
     count_ = before_row_[first_row_ + num_rows] - first_;
     result_ = bins.places + first_;
     listed_ = num_rows <= bins.rows_in_shared ? shared : bins.listed + first_row_;
     places_ = count_ <= bins.places_in_shared ? reinterpret_cast<std::uint16_t*>(shared + bins.rows_in_shared)
                                               : result_;
-    if (listed_ == shared)
-      for (std::uint32_t row = threadIdx.x; row < num_rows; row += blockDim.x) listed_[row] = 0;
+    for (std::uint32_t row = threadIdx.x; row < num_rows; row += blockDim.x) listed_[row] = 0;
     __syncthreads();
   }
 
@@ -94,7 +95,7 @@ class BinPlaces {
         before = end;
         end = ends_[++tile];
       }
-      rows[i] = messages_.rows[*messages_.cell(tile, blockIdx.x) + (at - before)];
+      rows[i] = messages_.rows[*messages_.cell(tile, bin_) + (at - before)];
     }
   }
   /// The tile, from `tile` on, in which the first lane's message is.
@@ -139,16 +140,19 @@ class BinPlaces {
 
   const SortedMessages& messages_;
   const std::uint32_t *before_row_, *ends_;
-  std::uint32_t first_row_, first_, count_;  // of the bin: rows, messages before it, its own
+  std::uint32_t bin_, first_row_, first_, count_;  // of the bin: rows, messages before it, its own
   std::uint32_t* listed_;
   std::uint16_t *places_, *result_;
 };
 
-/// A block a bin, each of which has messages.
+/// Blocks take bins one after the other, each of which has messages.
 inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
     list_places_kernel(SortedMessages messages, PlacesOfBins bins) {
   extern __shared__ std::uint32_t place_memory[];
-  BinPlaces(messages, bins, place_memory).run();
+  for (std::uint32_t bin = blockIdx.x; bin < messages.num_bins; bin += gridDim.x) {
+    BinPlaces(messages, bins, bin, place_memory).run();
+    __syncthreads();
+  }
 }
 
 /// The rows of bins and their messages, for list_places().
@@ -156,7 +160,7 @@ template <class Memory>
 struct BinnedRows {
   const BuildVector<Memory, std::uint32_t>&bin_rows, &before_row;
   std::uint32_t usual_rows, most_messages;  ///< of a bin: rows that few have more of; messages
-  std::uint32_t* listed;                    ///< as many as before_row has, 0
+  std::uint32_t* listed;                    ///< room for as many as before_row has
 };
 
 /// So many as nine of ten of these have at most.
@@ -183,7 +187,11 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
         std::clamp(std::bit_ceil(messages.count / messages.num_bins / (kPlacesOfThread * kPlaceBatches) + 1),
                    kFewestPlaceThreads, kMostPlaceThreads));
     allow_shared_bytes<list_places_kernel>(num_bytes);
-    list_places_kernel<<<messages.num_bins, threads, num_bytes, stream>>>(
+    // What L1 has of a multiprocessor otherwise leaves kernels beside no room for their shared memory.
+    TESSERA_CUDA_CALL(cudaFuncSetAttribute(list_places_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                           cudaSharedmemCarveoutMaxShared));
+    const unsigned blocks = std::min(messages.num_bins, blocks_beside(1));
+    list_places_kernel<<<blocks, threads, num_bytes, stream>>>(
         messages, {bins.bin_rows.data(), bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
                    shares_places ? bins.most_messages : 0, bins.listed, places});
     TESSERA_CUDA_CALL(cudaGetLastError());

@@ -113,7 +113,7 @@ struct MessagesBuild {
     if (linked_rows_) return;
     const std::uint32_t* before = before_row_.data();
     linked_rows_ = indices_where<VertexId, Memory>(
-        shape_.num_rows, messages_.found.num_rows,
+        messages_.num_rows, messages_.found.num_rows,
         [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
   }
 
@@ -208,10 +208,10 @@ struct MessagesBuild {
     Vector<S> values;
   };
 
-  /// On a device beside what follows, until end_places(): a block a bin has few threads that are not waiting.
+  /// On a device beside what follows, until end_places(): it waits more than it works.
   void begin_places() {
     places_ = offsets_with_room<Memory>(rows_.size());
-    listed_ = Memory::template zeros<std::uint32_t>(before_row_.size());
+    listed_ = Vector<std::uint32_t>(before_row_.size());
     side_.fork();
     list_places<Memory>(
         {static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),

@@ -183,10 +183,24 @@ __device__ void place_tile(const DealtRows& given, DealBlock<kTiles>& block, con
   const std::uint32_t goes_on = own.span.goes_on_from(before) ? 1 : 0, start = given.tile_starts[tile];
   block.shifts.elements[tile] = start + before.elements - own.begin;
   block.shifts.pieces[tile] = start + before.pieces - goes_on - own.pieces_before;
-  if (goes_on != 0) atomicOr(block.goes_on + own.begin / 32, 1u << own.begin % 32);
+  if (goes_on == 0) return;
+  atomicOr(block.goes_on + own.begin / 32, 1u << own.begin % 32);
+  atomicSub(block.shifts.pieces_of_rows, 1u);  // of the first row
 }
 
-/// All tiles, one or two a thread. What the block has itself is told of all before others are waited for.
+/// Pieces that begin in the block, by row, where rows are few; by the threads from `first` on.
+template <unsigned kTiles>
+__device__ void count_pieces_of_rows(DealBlock<kTiles>& block, unsigned first) {
+  if (!block.range.template has_few_rows<kTiles>()) return;
+  for (unsigned i = threadIdx.x - first; i < block.kElements; i += block.kThreads - first) {
+    if ((block.begins[i / 32] >> i % 32 & 1) == 0) continue;
+    const std::uint32_t name = block.halves.rows[i];
+    atomicAdd(block.shifts.pieces_of_rows + name / 2, 1u << name % 2 * 16);
+  }
+}
+
+/// All tiles, one or two a thread. What the block has itself is told of all before others are waited for;
+/// warps that have no tile need not wait.
 template <unsigned kTiles>
 __device__ void place_tiles(const DealtRows& given, DealBlock<kTiles>& block, const DealState& state) {
   constexpr unsigned kThreads = DealShape<kTiles>::kThreads, kOfThread = kTiles / kThreads;
@@ -200,12 +214,50 @@ __device__ void place_tiles(const DealtRows& given, DealBlock<kTiles>& block, co
     state.tell(block.range.number, tile, own[i].span);
   }
   __syncthreads();  // shifts take the place of counts
+  for (unsigned i = threadIdx.x; i < block.kElements / 2; i += kThreads) block.shifts.pieces_of_rows[i] = 0;
+  __syncthreads();
+  const unsigned with_tiles = ceil_div(given.num_tiles, 32u) * 32;  // threads; all the more tiles there are
+  if (threadIdx.x >= with_tiles) count_pieces_of_rows(block, with_tiles);
 #pragma unroll
   for (unsigned i = 0; i < kOfThread; ++i) {
     const unsigned tile = threadIdx.x + i * kThreads;
     if (tile < given.num_tiles) place_tile(given, block, state, tile, own[i]);
   }
   __syncthreads();
+  if (with_tiles < kThreads) return;
+  count_pieces_of_rows(block, 0);
+  __syncthreads();
+}
+
+/// A row's pieces go to neighbouring blocks, too, where it is the first or the last.
+template <unsigned kTiles>
+__device__ void add_pieces_of_rows(const DealBlock<kTiles>& block, std::uint32_t* pieces_of_rows) {
+  const std::uint32_t first_row = block.range.first_row, last = block.range.last_row - first_row;
+  for (unsigned i = threadIdx.x; i <= last; i += block.kThreads) {
+    const std::uint32_t pieces = block.shifts.pieces_of_rows[i / 2] >> i % 2 * 16 & 0xffff;
+    if (i > 0 && i < last)
+      pieces_of_rows[first_row + i] = pieces;
+    else if (pieces > 0)
+      add_to(pieces_of_rows + first_row + i, pieces);
+  }
+}
+
+/// Stores what the block has, when it is known where that goes.
+template <unsigned kTiles>
+__device__ void store_dealt(const DealtRows& given, DealBlock<kTiles>& block, const DealtTiles& tiles) {
+  const DealRange& range = block.range;
+  const bool has_few_rows = range.has_few_rows<kTiles>();
+  if (has_few_rows) add_pieces_of_rows(block, tiles.pieces_of_rows);
+  for (unsigned i = threadIdx.x; i < range.size; i += block.kThreads) {
+    const std::uint32_t tile = block.tiles[i], to = block.shifts.elements[tile] + i;
+    tiles.offsets[to] = block.halves.offsets[i];
+    if (((block.begins[i / 32] & ~block.goes_on[i / 32]) >> i % 32 & 1) == 0) continue;
+    const std::uint32_t piece = block.shifts.pieces[tile] + block.pieces_before_place(i),
+                        row = range.row_of_name(given, block.halves.rows[i]);
+    tiles.piece_firsts[piece] = to;
+    tiles.piece_rows[piece] = given.first_row + row;
+    if (!has_few_rows) add_to(tiles.pieces_of_rows + row, 1);
+  }
 }
 
 /// block_rows[b]: the row of block b's first element, or of the last. next_block: 0.
@@ -218,20 +270,12 @@ __global__ void __launch_bounds__(DealShape<kTiles>::kThreads, DealShape<kTiles>
   // A number is given to a block that runs, so that those before it run, too.
   if (threadIdx.x == 0) block.range = DealRange::of<kTiles>(given, block_rows, atomicAdd(next_block, 1u));
   block.team.clear();
-  const DealRange& range = block.range;
   std::uint32_t keys[DealShape<kTiles>::kRounds], names[DealShape<kTiles>::kRounds];
   look_up(given, block, keys, names);
   put_by_tile(block, keys, names);
   find_pieces(block);
   place_tiles(given, block, state);
-  for (unsigned i = threadIdx.x; i < range.size; i += block.kThreads) {
-    const std::uint32_t tile = block.tiles[i], to = block.shifts.elements[tile] + i;
-    tiles.offsets[to] = block.halves.offsets[i];
-    if (((block.begins[i / 32] & ~block.goes_on[i / 32]) >> i % 32 & 1) == 0) continue;
-    const std::uint32_t piece = block.shifts.pieces[tile] + block.pieces_before_place(i);
-    tiles.piece_firsts[piece] = to;
-    tiles.piece_rows[piece] = given.first_row + range.row_of_name(given, block.halves.rows[i]);
-  }
+  store_dealt(given, block, tiles);
 }
 
 /// num_pieces: of each tile.
@@ -279,6 +323,7 @@ inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const D
       if (num_pieces[tile] > 0 && tiles.piece_rows[pieces_end - 1] == of) continue;
       tiles.piece_firsts[pieces_end] = to;
       tiles.piece_rows[pieces_end] = of;
+      ++tiles.pieces_of_rows[row];
       ++num_pieces[tile];
     }
 }

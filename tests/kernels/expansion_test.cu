@@ -12,8 +12,11 @@ namespace tessera::cuda {
 namespace {
 
 struct LoadSize {
+  const Segment* segments;
   const std::uint32_t* sizes;
-  __host__ __device__ std::uint32_t operator()(std::uint64_t e) const { return sizes[e]; }
+  __host__ __device__ std::uint32_t operator()(std::uint32_t segment, std::uint64_t e) const {
+    return e < segments[segment].first || e >= segments[segment].end ? 0 : sizes[e];
+  }
 };
 struct SizeItself {
   __host__ __device__ std::uint32_t operator()(std::uint32_t size) const { return size; }
@@ -30,35 +33,59 @@ struct WriteItems {
   }
 };
 
+/// Elements of segments, with some between that are of none.
+struct Given {
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> sizes;
+};
+using SizeOf = std::function<std::uint32_t(std::size_t)>;
+Given in_segments(std::size_t num_segments, std::size_t count, std::size_t gap, const SizeOf& size_of) {
+  Given given;
+  for (std::size_t s = 0; s < num_segments; ++s) {
+    const auto first = static_cast<std::uint32_t>(given.sizes.size());
+    for (std::size_t e = s * count / num_segments; e < (s + 1) * count / num_segments; ++e)
+      given.sizes.push_back(size_of(e));
+    given.segments.push_back({first, static_cast<std::uint32_t>(given.sizes.size())});
+    given.sizes.resize(given.sizes.size() + gap, 1000000);
+  }
+  return given;
+}
+
 template <class Memory>
-void expect_expanded(const std::vector<std::uint32_t>& sizes) {
+void expect_expanded(const Given& of, std::size_t count) {
   std::vector<std::uint32_t> expected;
-  for (const std::uint32_t size : sizes) expected.insert(expected.end(), size, size);
-  const auto given = Memory::template from_host<std::uint32_t>(sizes);
+  for (const Segment& segment : of.segments)
+    for (std::uint32_t e = segment.first; e < segment.end; ++e)
+      expected.insert(expected.end(), of.sizes[e], of.sizes[e]);
+  const auto segments = Memory::template from_host<Segment>(of.segments);
+  const auto sizes = Memory::template from_host<std::uint32_t>(of.sizes);
   auto sum = Memory::template zeros<std::uint32_t>(1);
-  const LoadSize load{given.data()};
-  const auto ends = item_ends<Memory>(sizes.size(), load, SizeItself(), AddToSum{sum.data()});
-  ASSERT_EQ(Memory::read(ends.data() + ends.size() - 1), expected.size());
+  const LoadSize load{segments.data(), sizes.data()};
+  Expansion<Memory> expansion;
+  // More chunks than there are, and fewer blocks.
+  expansion.count(segments, 2 * count, count / 3, load, SizeItself(), AddToSum{sum.data()});
+  ASSERT_EQ(expansion.num_items(), expected.size());
   EXPECT_EQ(Memory::read(sum.data()), expected.size());
   auto items = Memory::template zeros<std::uint32_t>(expected.size());
-  each_expanded<Memory>(sizes.size(), load, SizeItself(), ends, WriteItems{items.data()});
-  EXPECT_TRUE(Memory::to_host(items.data(), items.size()) == expected) << sizes.size() << " elements";
+  expansion.each(segments, load, SizeItself(), WriteItems{items.data()});
+  EXPECT_TRUE(Memory::to_host(items.data(), items.size()) == expected) << count << " elements";
 }
 
 TEST(Expansion, NumbersItemsInTheOrderOfTheirElements) {
   std::mt19937 random(3);
-  const std::vector<std::function<std::uint32_t(std::size_t)>> all_sizes = {
+  const std::vector<SizeOf> all_sizes = {
       [](std::size_t) { return 1u; },                               // one each
       [](std::size_t e) { return e % 3000 == 2999 ? 2000u : 1u; },  // one but for some
-      [&](std::size_t) { return random() % 5; },                    // none, or some
-      [](std::size_t e) { return e / 2048 % 2 == 0 ? 1u : 7u; }};   // whole blocks of one each
-  for (const std::size_t count : {1u, 255u, 256u, 1023u, 1024u, 1025u, 100003u})
-    for (const auto& size_of : all_sizes) {
-      std::vector<std::uint32_t> sizes;
-      for (std::size_t e = 0; e < count; ++e) sizes.push_back(size_of(e));
-      expect_expanded<HostMemory>(sizes);
-      if (num_devices() > 0) expect_expanded<DeviceMemory>(sizes);
-    }
+      [&](std::size_t) { return 1 + random() % 5; },
+      [](std::size_t e) { return e / 4096 % 2 == 0 ? 1u : 7u; }};  // whole blocks of one each
+  for (const std::size_t num_segments : {1u, 3u, 700u})
+    for (const std::size_t count : {1u, 255u, 256u, 1023u, 1025u, 2048u, 6145u, 100003u})
+      for (const auto& size_of : all_sizes) {
+        SCOPED_TRACE(num_segments);
+        const Given given = in_segments(num_segments, count, num_segments % 7, size_of);
+        expect_expanded<HostMemory>(given, count);
+        if (num_devices() > 0) expect_expanded<DeviceMemory>(given, count);
+      }
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
   const auto rows = Memory::template from_host<VertexId>(bins.rows);
   const std::uint64_t count = bins.rows.size();
   BuildVector<Memory, std::uint16_t> places(count);
-  auto listed = Memory::template zeros<std::uint32_t>(bins.before_row.size());
+  BuildVector<Memory, std::uint32_t> listed(bins.before_row.size());
+  Memory::fill(listed.data(), kPoison, listed.size() * sizeof(std::uint32_t));
   list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
                        ends_by_bin.data(), rows.data()},
                       {bin_rows, before_row, usual_rows, most_messages, listed.data()}, places.data(),

@@ -33,12 +33,14 @@ struct Dealt {
   std::vector<std::uint16_t> offsets;
   std::vector<std::uint32_t> piece_firsts, num_pieces;  // pieces tile after tile
   std::vector<VertexId> piece_rows;
+  std::vector<std::uint32_t> pieces_of_rows;
 
   bool operator==(const Dealt&) const = default;
 };
 
 Dealt expected_of(const Rows& rows) {
   Dealt dealt;
+  dealt.pieces_of_rows.resize(rows.columns.size(), 0);
   for (std::uint32_t tile = 0; tile < rows.num_tiles; ++tile) {
     dealt.num_pieces.push_back(0);
     for (std::size_t row = 0; row < rows.columns.size(); ++row) {
@@ -50,6 +52,7 @@ Dealt expected_of(const Rows& rows) {
       dealt.piece_firsts.push_back(static_cast<std::uint32_t>(first));
       dealt.piece_rows.push_back(static_cast<VertexId>(kFirstRow + row));
       ++dealt.num_pieces.back();
+      ++dealt.pieces_of_rows[row];
     }
   }
   return dealt;
@@ -80,6 +83,8 @@ Dealt dealt_in(const Rows& rows) {
   BuildVector<Memory, std::uint16_t> offsets(count);
   BuildVector<Memory, std::uint32_t> piece_firsts(count), num_pieces(rows.num_tiles);
   BuildVector<Memory, VertexId> piece_rows(count);
+  const std::uint64_t num_rows = rows.columns.size();
+  auto pieces_of_rows = Memory::template zeros<std::uint32_t>(num_rows);
   deal_to_tiles<Memory>({.count = count,
                          .starts = starts.data(),
                          .from = froms.data(),
@@ -89,10 +94,12 @@ Dealt dealt_in(const Rows& rows) {
                          .first_row = kFirstRow,
                          .num_tiles = rows.num_tiles,
                          .tile_starts = tile_starts.data()},
-                        rows.columns.size(), {offsets.data(), piece_firsts.data(), piece_rows.data()},
+                        num_rows,
+                        {offsets.data(), piece_firsts.data(), piece_rows.data(), pieces_of_rows.data()},
                         num_pieces.data());
   Dealt dealt{.offsets = Memory::to_host(offsets.data(), count),
-              .num_pieces = Memory::to_host(num_pieces.data(), rows.num_tiles)};
+              .num_pieces = Memory::to_host(num_pieces.data(), rows.num_tiles),
+              .pieces_of_rows = Memory::to_host(pieces_of_rows.data(), num_rows)};
   for (std::uint32_t tile = 0; tile < rows.num_tiles; ++tile) {
     const std::uint64_t first = starts_of_tiles[tile], size = dealt.num_pieces[tile];
     for (const std::uint32_t e : Memory::to_host(piece_firsts.data() + first, size))

@@ -1,0 +1,297 @@
+// Puts the vertices of a graph in the order of the solver: inputs first, longest columns first, then rows
+// that are none, then the rest. A sort would give the order alone; here each vertex is told its place on the
+// way, so that slots and what rows have need no gathers of their own.
+#pragma once
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/column_slots.hpp"
+#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/side_stream.cuh"
+#include "kernels/cuda/sorting_team.cuh"
+
+namespace tessera::cuda {
+
+/// What vertices are ordered by first: inputs, rows that are none, the rest. Columns of kLong elements or
+/// more, few of a power-law graph, share a key, and all inputs do in the order as given.
+struct OrderKey {
+  static constexpr std::uint32_t kLong = 253, kRowAlone = 254, kRest = 255, kCount = 256;
+  __host__ __device__ static std::uint32_t of(bool by_length, std::uint32_t column, std::uint32_t row) {
+    if (column == 0) return row > 0 ? kRowAlone : kRest;
+    return by_length && column < kLong ? kLong - column : 0;
+  }
+};
+
+/// What a vertex has: elements of its column and of its row, and where the row begins.
+struct VertexLinks {
+  std::uint32_t column, row, row_begin;
+};
+
+/// The vertices of a graph, of fewer than 2^32 elements.
+struct GivenVertices {
+  std::uint64_t count;
+  const std::uint32_t* column_lengths;
+  const EdgeOffset* row_offsets;
+  bool by_length;  ///< else in the order as given
+
+  __host__ __device__ VertexLinks links(std::uint64_t v) const {
+    const auto begin = static_cast<std::uint32_t>(row_offsets[v]);
+    return {column_lengths[v], static_cast<std::uint32_t>(row_offsets[v + 1]) - begin, begin};
+  }
+  __host__ __device__ std::uint32_t key(const VertexLinks& links) const {
+    return OrderKey::of(by_length, links.column, links.row);
+  }
+};
+
+/// What a look at all vertices finds.
+struct VertexFindings {
+  std::uint32_t longest_column = 0, longest_row = 0;
+  std::uint32_t num_long = 0;  ///< inputs that share the first key
+  std::uint32_t num_inputs = 0;
+  std::uint32_t num_linked = 0;  ///< inputs, and rows with elements
+};
+
+/// Where vertices in order go, and what each has.
+struct PlacedVertices {
+  ColumnSlots slot_of_input;
+  VertexId *vertices, *slots;               ///< in order; and of each vertex, kNoVertex: it is no input
+  std::uint32_t* column_lengths;            ///< in order, of inputs
+  std::uint64_t *row_begins, *row_lengths;  ///< in order, of those with links
+
+  __host__ __device__ void tell_slot(std::uint32_t place, VertexId vertex, const VertexLinks& links) const {
+    slots[vertex] = links.column > 0 ? slot_of_input.slot_of(place) : kNoVertex;
+  }
+  __host__ __device__ void put(std::uint32_t place, VertexId vertex, const VertexLinks& links) const {
+    vertices[place] = vertex;
+    if (links.column > 0) column_lengths[place] = links.column;
+    if (links.column == 0 && links.row == 0) return;
+    row_begins[place] = links.row_begin;
+    row_lengths[place] = links.row;
+  }
+};
+
+inline constexpr unsigned kOrderWarps = 16, kOrderThreads = 32 * kOrderWarps, kOrderRounds = 8,
+                          kOrderVertices = kOrderRounds * kOrderThreads;  // of a block
+
+/// In shared memory: how many of a block's vertices have each key.
+using OrderTeam = SortingTeam<kOrderWarps, std::uint16_t, OrderKey::kCount>;
+
+/// Of the thread's i-th vertex of a block.
+__device__ inline std::uint64_t vertex_of_thread(unsigned i) {
+  return std::uint64_t{blockIdx.x} * kOrderVertices + (threadIdx.x / 32 * kOrderRounds + i) * 32 +
+         threadIdx.x % 32;
+}
+
+/// links, before: of the thread's vertices, and how many of the same key its warp has before each.
+__device__ inline void count_keys_of_block(OrderTeam& team, const GivenVertices& given,
+                                           VertexLinks (&links)[kOrderRounds],
+                                           std::uint32_t (&before)[kOrderRounds]) {
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned i = 0; i < kOrderRounds; ++i)
+    links[i] = given.links(min(vertex_of_thread(i), given.count - 1));
+  team.clear();
+#pragma unroll
+  for (unsigned i = 0; i < kOrderRounds; ++i) {
+    const bool is_one = vertex_of_thread(i) < given.count;
+    const std::uint32_t key = is_one ? given.key(links[i]) : OrderKey::kCount;
+    const unsigned alike = __match_any_sync(~0u, key), before_lane = __popc(alike & ((1u << lane) - 1));
+    before[i] = is_one ? team.count_of(key) + before_lane : 0;
+    __syncwarp();
+    if (is_one && before_lane == 0) team.count_of(key) += static_cast<std::uint16_t>(__popc(alike));
+    __syncwarp();
+  }
+  __syncthreads();
+}
+
+/// counts[k * gridDim.x + b]: vertices of block b with key k. longest: columns' and rows' most elements, at
+/// first 0.
+inline __global__ void __launch_bounds__(kOrderThreads)
+    count_vertices_kernel(GivenVertices given, std::uint32_t* counts, std::uint32_t* longest) {
+  __shared__ OrderTeam team;
+  VertexLinks links[kOrderRounds];
+  std::uint32_t before[kOrderRounds], column = 0, row = 0;
+  count_keys_of_block(team, given, links, before);
+#pragma unroll
+  for (unsigned i = 0; i < kOrderRounds; ++i) {
+    column = max(column, links[i].column);
+    row = max(row, links[i].row);
+  }
+  column = __reduce_max_sync(~0u, column);
+  row = __reduce_max_sync(~0u, row);
+  if (threadIdx.x % 32 == 0) {
+    if (column > longest[0]) atomicMax(longest, column);
+    if (row > longest[1]) atomicMax(longest + 1, row);
+  }
+  for (unsigned key = threadIdx.x; key < OrderKey::kCount; key += kOrderThreads) {
+    std::uint32_t sum = 0;
+    for (unsigned w = 0; w < kOrderWarps; ++w) sum += team.counts[key * kOrderWarps + w];
+    counts[std::uint64_t{key} * gridDim.x + blockIdx.x] = sum;
+  }
+}
+
+/// A block's vertices by key, in shared memory: stored from there, those that go side by side are so at once.
+struct OrderBlock {
+  OrderTeam team;
+  std::uint32_t shifts[OrderKey::kCount];  ///< of each key, from places in the block to those of all
+  VertexLinks links[kOrderVertices];
+  std::uint16_t numbers[kOrderVertices];  ///< of the vertices, in the block
+
+  /// ends: as place_vertices_kernel() has them.
+  __device__ void find_shifts(const std::uint32_t* ends) {
+    team.sum_up();
+    for (unsigned key = threadIdx.x; key < OrderKey::kCount; key += kOrderThreads) {
+      const std::uint64_t at = std::uint64_t{key} * gridDim.x + blockIdx.x;
+      shifts[key] = (at == 0 ? 0 : ends[at - 1]) - team.counts[key * kOrderWarps];
+    }
+    __syncthreads();
+  }
+};
+
+/// ends: counts of that summed up.
+inline __global__ void __launch_bounds__(kOrderThreads, 2)
+    place_vertices_kernel(GivenVertices given, const std::uint32_t* ends, PlacedVertices placed) {
+  extern __shared__ __align__(16) unsigned char order_memory[];
+  auto& block = *reinterpret_cast<OrderBlock*>(order_memory);
+  {
+    VertexLinks links[kOrderRounds];
+    std::uint32_t before[kOrderRounds];
+    count_keys_of_block(block.team, given, links, before);
+    block.find_shifts(ends);
+#pragma unroll
+    for (unsigned i = 0; i < kOrderRounds; ++i) {
+      const std::uint64_t vertex = vertex_of_thread(i);
+      if (vertex >= given.count) break;
+      const std::uint32_t key = given.key(links[i]), place = block.team.count_of(key) + before[i];
+      placed.tell_slot(block.shifts[key] + place, static_cast<VertexId>(vertex), links[i]);
+      block.links[place] = links[i];
+      block.numbers[place] = static_cast<std::uint16_t>(vertex % kOrderVertices);
+    }
+  }
+  __syncthreads();
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * kOrderVertices;
+  for (unsigned i = threadIdx.x; i < kOrderVertices && first + i < given.count; i += kOrderThreads) {
+    const VertexLinks links = block.links[i];
+    placed.put(block.shifts[given.key(links)] + i, static_cast<VertexId>(first + block.numbers[i]), links);
+  }
+}
+
+/// The vertices of a graph in order.
+template <class Memory>
+struct VertexOrder {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  VertexFindings found;
+  Vector<VertexId> vertices, slots;              ///< this and what follows: as PlacedVertices has them
+  Vector<std::uint32_t> column_lengths;          ///< of found.num_inputs
+  Vector<std::uint64_t> row_begins, row_starts;  ///< of found.num_linked; row_starts: elements of rows
+                                                 ///< before, and of all
+
+  /// tile_columns: of a tile, behind which is a slot that is no column's.
+  VertexOrder(const GivenVertices& given, std::uint32_t tile_columns, SideStream<Memory>& side)
+      : vertices(given.count),
+        slots(given.count),
+        column_lengths(given.count),
+        row_begins(given.count),
+        row_starts(given.count + 1) {
+    Memory::clear(row_starts.data(), sizeof(std::uint64_t));
+    if (given.count == 0) return;
+    const PlacedVertices placed{ColumnSlots(tile_columns, ceil_div<std::uint64_t>(given.count, tile_columns)),
+                                vertices.data(),
+                                slots.data(),
+                                column_lengths.data(),
+                                row_begins.data(),
+                                row_starts.data() + 1};
+    const Vector<std::uint32_t> ends = count(given);
+    const Vector<VertexFindings> all = findings(ends);
+    found = side.to_host(all.data(), 1, [&] { place(given, ends, placed); })[0];
+    if (given.by_length && found.num_long > 0) order_long_columns(given, placed);
+    column_lengths.truncate(found.num_inputs);
+    row_begins.truncate(found.num_linked);
+    row_starts.truncate(found.num_linked + std::uint64_t{1});
+    sum_up(row_starts);
+  }
+
+  // Parents of device lambdas must be public.
+  /// Vertices of each key in all blocks before and in this one, key after key; then the most elements of a
+  /// column and of a row.
+  static Vector<std::uint32_t> count(const GivenVertices& given) {
+    const std::uint64_t blocks = num_blocks(given), size = blocks * OrderKey::kCount;
+    Vector<std::uint32_t> counts(size + 2);
+    Memory::clear(counts.data() + size, 2 * sizeof(std::uint32_t));
+    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+      count_vertices_kernel<<<static_cast<unsigned>(blocks), kOrderThreads>>>(given, counts.data(),
+                                                                              counts.data() + size);
+      TESSERA_CUDA_CALL(cudaGetLastError());
+    } else {
+      std::fill_n(counts.data(), size, 0);
+      for (std::uint64_t v = 0; v < given.count; ++v) {
+        const VertexLinks links = given.links(v);
+        ++counts.data()[given.key(links) * blocks + v / kOrderVertices];
+        counts.data()[size] = std::max(counts.data()[size], links.column);
+        counts.data()[size + 1] = std::max(counts.data()[size + 1], links.row);
+      }
+    }
+    thrust::inclusive_scan(Memory::policy(), counts.data(), counts.data() + size, counts.data());
+    return counts;
+  }
+  static std::uint64_t num_blocks(const GivenVertices& given) {
+    return ceil_div<std::uint64_t>(given.count, kOrderVertices);
+  }
+
+  static Vector<VertexFindings> findings(const Vector<std::uint32_t>& ends) {
+    Vector<VertexFindings> all(1);
+    VertexFindings* found = all.data();
+    const std::uint64_t size = ends.size() - 2, blocks = size / OrderKey::kCount;
+    const std::uint32_t* end = ends.data();
+    Memory::each(1, [=] __host__ __device__(std::uint64_t) {
+      *found = {.longest_column = end[size],
+                .longest_row = end[size + 1],
+                .num_long = end[blocks - 1],
+                .num_inputs = end[OrderKey::kRowAlone * blocks - 1],
+                .num_linked = end[OrderKey::kRest * blocks - 1]};
+    });
+    return all;
+  }
+
+  static void place(const GivenVertices& given, const Vector<std::uint32_t>& ends,
+                    const PlacedVertices& placed) {
+    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+      allow_shared_bytes<place_vertices_kernel>(sizeof(OrderBlock));
+      place_vertices_kernel<<<static_cast<unsigned>(num_blocks(given)), kOrderThreads, sizeof(OrderBlock)>>>(
+          given, ends.data(), placed);
+      TESSERA_CUDA_CALL(cudaGetLastError());
+    } else {
+      std::array<std::uint32_t, OrderKey::kCount> next{};
+      for (std::uint32_t key = 1; key < OrderKey::kCount; ++key)
+        next[key] = ends.data()[key * num_blocks(given) - 1];
+      for (std::uint64_t v = 0; v < given.count; ++v) {
+        const VertexLinks links = given.links(v);
+        const std::uint32_t at = next[given.key(links)]++;
+        placed.tell_slot(at, static_cast<VertexId>(v), links);
+        placed.put(at, static_cast<VertexId>(v), links);
+      }
+    }
+  }
+
+  /// They come first, so far in the order as given.
+  void order_long_columns(const GivenVertices& given, const PlacedVertices& placed) {
+    Vector<std::uint32_t> keys(found.num_long);
+    Vector<VertexId> ordered(found.num_long);
+    std::uint32_t* key = keys.data();
+    const std::uint32_t longest = found.longest_column;
+    Memory::each(keys.size(),
+                 [=] __host__ __device__(std::uint64_t i) { key[i] = longest - placed.column_lengths[i]; });
+    Memory::copy(vertices.data(), ordered.data(), ordered.size() * sizeof(VertexId));
+    Memory::sort(keys, ordered, 0, bits_for(longest - OrderKey::kLong));
+    const VertexId* vertex = ordered.data();
+    Memory::each(ordered.size(), [=] __host__ __device__(std::uint64_t i) {
+      const VertexLinks links = given.links(vertex[i]);
+      placed.tell_slot(static_cast<std::uint32_t>(i), vertex[i], links);
+      placed.put(static_cast<std::uint32_t>(i), vertex[i], links);
+    });
+  }
+};
+
+}  // namespace tessera::cuda

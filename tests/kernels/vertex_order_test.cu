@@ -1,0 +1,125 @@
+// Vertices in the order of the solver, in host memory (and on a device where one answers), against a sort.
+#include "kernels/cuda/vertex_order.cuh"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "kernels/devices.hpp"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr std::uint32_t kTileColumns = 100;
+
+/// Elements of each vertex's column and row.
+struct Lengths {
+  std::vector<std::uint32_t> columns, rows;
+};
+using LengthOf = std::function<std::uint32_t(std::size_t)>;
+Lengths make_lengths(std::size_t count, const LengthOf& column, const LengthOf& row) {
+  Lengths lengths;
+  for (std::size_t v = 0; v < count; ++v) {
+    lengths.columns.push_back(column(v));
+    lengths.rows.push_back(row(v));
+  }
+  return lengths;
+}
+
+struct Ordered {
+  std::uint64_t num_inputs, num_linked, longest_column, longest_row;
+  std::vector<VertexId> vertices, slots;
+  std::vector<std::uint32_t> column_lengths;
+  std::vector<std::uint64_t> row_begins, row_starts;
+
+  bool operator==(const Ordered&) const = default;
+};
+
+Ordered expected_of(const Lengths& lengths, bool by_length) {
+  const std::size_t count = lengths.columns.size();
+  std::vector<std::uint64_t> begins(count + 1, 0);
+  std::partial_sum(lengths.rows.begin(), lengths.rows.end(), begins.begin() + 1, std::plus<std::uint64_t>());
+  Ordered of{};
+  of.vertices.resize(count);
+  std::iota(of.vertices.begin(), of.vertices.end(), 0u);
+  const auto group = [&](VertexId v) { return lengths.columns[v] > 0 ? 0 : lengths.rows[v] > 0 ? 1 : 2; };
+  std::stable_sort(of.vertices.begin(), of.vertices.end(), [&](VertexId a, VertexId b) {
+    if (group(a) != group(b)) return group(a) < group(b);
+    return by_length && lengths.columns[a] > lengths.columns[b];
+  });
+  of.slots.assign(count, kNoVertex);
+  of.row_starts.push_back(0);
+  for (const VertexId v : of.vertices) {
+    of.longest_column = std::max<std::uint64_t>(of.longest_column, lengths.columns[v]);
+    of.longest_row = std::max<std::uint64_t>(of.longest_row, lengths.rows[v]);
+    if (group(v) == 2) continue;
+    ++of.num_linked;
+    of.row_begins.push_back(begins[v]);
+    of.row_starts.push_back(of.row_starts.back() + lengths.rows[v]);
+    if (group(v) != 0) continue;
+    of.slots[v] = static_cast<VertexId>(of.num_inputs + of.num_inputs / kTileColumns);
+    ++of.num_inputs;
+    of.column_lengths.push_back(lengths.columns[v]);
+  }
+  return of;
+}
+
+template <class Memory>
+Ordered ordered_in(const Lengths& lengths, bool by_length) {
+  std::vector<EdgeOffset> offsets(lengths.rows.size() + 1, 0);
+  std::partial_sum(lengths.rows.begin(), lengths.rows.end(), offsets.begin() + 1, std::plus<EdgeOffset>());
+  const auto columns = Memory::template from_host<std::uint32_t>(lengths.columns);
+  const auto rows = Memory::template from_host<EdgeOffset>(offsets);
+  SideStream<Memory> side;
+  const VertexOrder<Memory> order({lengths.columns.size(), columns.data(), rows.data(), by_length},
+                                  kTileColumns, side);
+  const auto host = [](const auto& there) { return Memory::to_host(there.data(), there.size()); };
+  return {order.found.num_inputs,     order.found.num_linked, order.found.longest_column,
+          order.found.longest_row,    host(order.vertices),   host(order.slots),
+          host(order.column_lengths), host(order.row_begins), host(order.row_starts)};
+}
+
+void expect_ordered(const Lengths& lengths) {
+  for (const bool by_length : {true, false}) {
+    const Ordered expected = expected_of(lengths, by_length);
+    EXPECT_TRUE(ordered_in<HostMemory>(lengths, by_length) == expected) << by_length;
+    if (num_devices() > 0)
+      EXPECT_TRUE(ordered_in<DeviceMemory>(lengths, by_length) == expected) << by_length << " on the device";
+  }
+}
+
+TEST(VertexOrder, PutsLongestColumnsFirst) {
+  std::mt19937 random(2);
+  const auto few = [&](std::size_t) { return random() % 3; };
+  const auto skewed = [&](std::size_t) { return random() % (1 + random() % (1 + random() % 1000)); };
+  for (const std::size_t count : {0u, 1u, 31u, 4095u, 4096u, 4097u, 50001u}) {
+    SCOPED_TRACE(count);
+    expect_ordered(make_lengths(count, skewed, few));
+    expect_ordered(make_lengths(count, few, skewed));
+  }
+}
+
+/// Lengths where keys end, and of one key alone.
+TEST(VertexOrder, KnowsLongColumnsAndThoseThatAreAlike) {
+  std::mt19937 random(7);
+  const auto one = [](std::size_t) { return 1u; };
+  const auto none = [](std::size_t) { return 0u; };
+  for (const std::size_t count : {3u, 5000u, 20000u}) {
+    SCOPED_TRACE(count);
+    expect_ordered(make_lengths(
+        count, [&](std::size_t) { return OrderKey::kLong - 2 + random() % 5; }, one));
+    expect_ordered(make_lengths(
+        count, [&](std::size_t) { return OrderKey::kLong + random() % 2 * 100000; }, one));
+    expect_ordered(make_lengths(
+        count, [](std::size_t) { return OrderKey::kLong; }, none));
+    expect_ordered(make_lengths(count, one, one));
+    expect_ordered(make_lengths(count, none, one));
+    expect_ordered(make_lengths(count, none, none));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cuda

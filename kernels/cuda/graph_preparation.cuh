@@ -83,11 +83,11 @@ struct GraphPreparation {
   /// Rows behind those with links have no elements.
   CutMessages<Memory, S> cut_rows(VertexOrder<Memory>& order) {
     const std::uint64_t num_elements = csr_.col_indices.size();
-    const Vector<std::uint64_t> from = std::move(order.row_begins);
     RowChunk<Memory, S> chunk{.starts = std::move(order.row_starts),
-                              .from = from.data(),
+                              .from = order.row_begins.data(),
                               .cols = csr_.col_indices.data(),
-                              .tile_starts = count_before_tiles(std::move(order.column_lengths))};
+                              .tile_starts = count_before_tiles(std::move(order.column_lengths)),
+                              .own_from = std::move(order.row_begins)};
     MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false,
                                     side_);
     cutter.add(std::move(chunk), num_elements);

@@ -69,6 +69,7 @@ struct RowChunk {
   const S* values = nullptr;
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
   BuildVector<Memory, std::uint32_t> tile_starts{};
+  BuildVector<Memory, std::uint64_t> own_from{};  ///< where `from` lies, unless somebody else has that
 };
 
 template <class Memory, class S>
@@ -175,6 +176,7 @@ struct MessageCutter {
                           tile_first + 1);
     sum_up(pieces.tile_firsts);
     count_messages(chunk, pieces);
+    chunk.own_from = {};
     // Memory is asked for while a device deals, as that may take the host long.
     add_room(count / kElementsOfMessage);
     out_.unwritten = std::move(pieces);

@@ -100,7 +100,7 @@ struct DealRange {
 };
 
 /// Where a tile's elements and pieces go: to be added to their places in the block. And how many pieces rows
-/// have, where these are few: two rows a word.
+/// have, where has_few_rows(): two rows a word.
 template <unsigned kTiles>
 struct TileShifts {
   std::uint32_t elements[kTiles], pieces[kTiles];
@@ -143,5 +143,8 @@ struct DealBlock : DealShape<kTiles> {
     return pieces_before[place / 32] + __popc(begins[place / 32] & ((1u << place % 32) - 1));
   }
 };
+
+/// Four blocks and what the device keeps of each leave the most of L1 that is to be had (124 KB of an H200).
+static_assert(DealShape<kFewDealtTiles>::kBlocks * (sizeof(DealBlock<kFewDealtTiles>) + 1024) <= 132 * 1024);
 
 }  // namespace tessera::cuda

@@ -96,7 +96,7 @@ class Expansion {
   using Vector = BuildVector<Memory, T>;
 
   /// Calls see() with each element and how many items it becomes. most_elements: of all segments, or more;
-  /// not 0. usual_elements: for so many blocks go by once.
+  /// not 0. usual_elements: blocks are for so many, and loop where there are more.
   template <class Load, class SizeOf, class See>
   void count(const Vector<Segment>& segments, std::uint64_t most_elements, std::uint64_t usual_elements,
              const Load& load, const SizeOf& size_of, const See& see) {

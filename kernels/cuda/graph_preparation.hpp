@@ -40,7 +40,7 @@ PatternCsr csr_on_device(std::uint64_t num_vertices, std::uint64_t num_edges, co
 
 /// csr: in device memory. The result, in device memory too, has the bytes that engine/column_order,
 /// engine/vertex_distribution (of one rank) and engine/tile_messages_builder give. About 21 bytes an edge of
-/// device memory meanwhile, 24 of more than 1,024 tiles, 2^30 edges or 2^29 vertices.
+/// device memory meanwhile, 24 of more than 1,024 tiles, 2^30 edges or 2^29 vertices; at least 32 a vertex.
 /// Throws ResourceError when that is too much, or when a row sends more messages than a bin takes.
 template <class S>
 PreparedMessages<S> prepare_on_device(const PatternCsr& csr, const PreparationOptions& options);

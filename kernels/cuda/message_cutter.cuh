@@ -70,6 +70,11 @@ struct RowChunk {
   /// Elements in all tiles before each, where that is known of a pattern; they then need no sort.
   BuildVector<Memory, std::uint32_t> tile_starts{};
   BuildVector<Memory, std::uint64_t> own_from{};  ///< where `from` lies, unless somebody else has that
+
+  void free_from() {
+    own_from = {};
+    from = nullptr;
+  }
 };
 
 template <class Memory, class S>
@@ -135,6 +140,7 @@ struct MessageCutter {
     Vector<std::uint32_t> keys(count);  // tile, offset
     Vector<P> elements(count);
     make_keys(chunk, count, keys, elements);
+    chunk.free_from();
     const std::uint64_t num_tiles = shape_.tiles.size();
     Memory::sort(keys, elements, kTileShift, kTileShift + bits_for(num_tiles - 1));
     Vector<std::uint32_t> tile_starts(num_tiles);
@@ -176,7 +182,7 @@ struct MessageCutter {
                           tile_first + 1);
     sum_up(pieces.tile_firsts);
     count_messages(chunk, pieces);
-    chunk.own_from = {};
+    chunk.free_from();
     // Memory is asked for while a device deals, as that may take the host long.
     add_room(count / kElementsOfMessage);
     out_.unwritten = std::move(pieces);

@@ -27,7 +27,7 @@ struct SortedMessages {
   }
 };
 
-/// Where a bin's places are put together, for a block each.
+/// Where a bin's places are put together, by a block.
 struct PlacesOfBins {
   const std::uint32_t *bin_rows,
       *before_row;  ///< first row of each bin, and the end; messages before each row
@@ -190,7 +190,7 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
     // What L1 has of a multiprocessor otherwise leaves kernels beside no room for their shared memory.
     TESSERA_CUDA_CALL(cudaFuncSetAttribute(list_places_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                            cudaSharedmemCarveoutMaxShared));
-    const unsigned blocks = std::min(messages.num_bins, blocks_beside(1));
+    const unsigned blocks = std::min(messages.num_bins, blocks_beside());
     list_places_kernel<<<blocks, threads, num_bytes, stream>>>(
         messages, {bins.bin_rows.data(), bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
                    shares_places ? bins.most_messages : 0, bins.listed, places});

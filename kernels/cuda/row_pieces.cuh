@@ -85,7 +85,7 @@ struct RowPieces {
   using Vector = BuildVector<Memory, T>;
 
   std::uint64_t num_elements = 0;
-  std::uint64_t most = 0, usual = 0;  ///< pieces, or more; and as many as are likely
+  std::uint64_t most = 0, usual = 0;  ///< pieces, and more if they lie as elements; as many as are likely
   Vector<std::uint32_t> firsts{};     ///< this and `rows`: as RowPiecesView has them
   Vector<VertexId> rows{};
   Vector<std::uint32_t> tile_firsts{}, tile_starts{};  ///< pieces in tiles before each, and in all; elements
@@ -108,7 +108,7 @@ struct RowPieces {
                    });
   }
   /// After that.
-  std::uint64_t num_messages() const { return messages.num_items(); }
+  std::uint64_t num_messages() const { return splits || lie_as_elements ? messages.num_items() : most; }
 
   /// After count_messages(). row, shape, first: of all messages, first less num_before.
   void write_messages(std::uint64_t num_before, VertexId* row, std::uint32_t* shape,

@@ -23,13 +23,13 @@ struct PlainStream {
   }
 };
 
-/// As many blocks as there are with `each` of them on a multiprocessor of the device in use. Kernels behind
-/// one on a stream beside begin when all of its blocks have: it has no more than these, and loops.
-inline unsigned blocks_beside(unsigned each) {
+/// A block a multiprocessor of the device in use. What is launched behind a kernel on a stream beside begins
+/// when all of its blocks have: it has no more than these, and loops.
+inline unsigned blocks_beside() {
   int device = 0, num_multiprocessors = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));
   TESSERA_CUDA_CALL(cudaDeviceGetAttribute(&num_multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  return each * static_cast<unsigned>(num_multiprocessors);
+  return static_cast<unsigned>(num_multiprocessors);
 }
 
 /// A stream of the device that waits for the default stream, or is waited for there.

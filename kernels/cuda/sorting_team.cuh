@@ -1,5 +1,5 @@
-// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh and deal_block.cuh
-// share.
+// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh, deal_block.cuh
+// and vertex_order.cuh share.
 #pragma once
 #include <cstdint>
 

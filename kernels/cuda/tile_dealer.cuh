@@ -216,15 +216,16 @@ __device__ void place_tiles(const DealtRows& given, DealBlock<kTiles>& block, co
   __syncthreads();  // shifts take the place of counts
   for (unsigned i = threadIdx.x; i < block.kElements / 2; i += kThreads) block.shifts.pieces_of_rows[i] = 0;
   __syncthreads();
-  const unsigned with_tiles = ceil_div(given.num_tiles, 32u) * 32;  // threads; all the more tiles there are
-  if (threadIdx.x >= with_tiles) count_pieces_of_rows(block, with_tiles);
+  const unsigned with_tiles = ceil_div(given.num_tiles, 32u) * 32;  // threads, or more
+  const bool are_some_free = with_tiles + 64 <= kThreads;           // one warp alone would take too long
+  if (are_some_free && threadIdx.x >= with_tiles) count_pieces_of_rows(block, with_tiles);
 #pragma unroll
   for (unsigned i = 0; i < kOfThread; ++i) {
     const unsigned tile = threadIdx.x + i * kThreads;
     if (tile < given.num_tiles) place_tile(given, block, state, tile, own[i]);
   }
   __syncthreads();
-  if (with_tiles < kThreads) return;
+  if (are_some_free) return;
   count_pieces_of_rows(block, 0);
   __syncthreads();
 }

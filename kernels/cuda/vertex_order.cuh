@@ -3,6 +3,7 @@
 // way, so that slots and what rows have need no gathers of their own.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "kernels/column_slots.hpp"
@@ -176,7 +177,45 @@ inline __global__ void __launch_bounds__(kOrderThreads, 2)
   }
 }
 
-/// The vertices of a graph in order.
+/// Of the counts of all keys, summed up, in so many blocks.
+struct FindInCounts {
+  std::uint64_t num_blocks;
+  const std::uint32_t *ends, *longest;  ///< longest: of a column, and of a row
+  VertexFindings* found;
+
+  __host__ __device__ void operator()(std::uint64_t) const {
+    *found = {.longest_column = longest[0],
+              .longest_row = longest[1],
+              .num_long = ends[num_blocks - 1],
+              .num_inputs = ends[OrderKey::kRowAlone * num_blocks - 1],
+              .num_linked = ends[OrderKey::kRest * num_blocks - 1]};
+  }
+};
+
+/// By how much each of the first columns is shorter than the longest.
+struct KeyOfLong {
+  std::uint32_t longest;
+  const std::uint32_t* column_lengths;
+  std::uint32_t* keys;
+
+  __host__ __device__ void operator()(std::uint64_t i) const { keys[i] = longest - column_lengths[i]; }
+};
+
+/// Puts a vertex where it is in order.
+struct PutInOrder {
+  GivenVertices given;
+  PlacedVertices placed;
+  const VertexId* ordered;
+
+  __host__ __device__ void operator()(std::uint64_t i) const {
+    const VertexLinks links = given.links(ordered[i]);
+    placed.tell_slot(static_cast<std::uint32_t>(i), ordered[i], links);
+    placed.put(static_cast<std::uint32_t>(i), ordered[i], links);
+  }
+};
+
+/// The vertices of a graph in order. Of functors instead of lambdas, so that it may be used in more than one
+/// translation unit (device_builds.cu).
 template <class Memory>
 struct VertexOrder {
   template <class T>
@@ -203,8 +242,10 @@ struct VertexOrder {
                                 column_lengths.data(),
                                 row_begins.data(),
                                 row_starts.data() + 1};
-    const Vector<std::uint32_t> ends = count(given);
-    const Vector<VertexFindings> all = findings(ends);
+    auto longest = Memory::template zeros<std::uint32_t>(2);
+    const Vector<std::uint32_t> ends = count(given, longest.data());
+    Vector<VertexFindings> all(1);
+    Memory::each(1, FindInCounts{num_blocks(given), ends.data(), longest.data(), all.data()});
     found = side.to_host(all.data(), 1, [&] { place(given, ends, placed); })[0];
     if (given.by_length && found.num_long > 0) order_long_columns(given, placed);
     column_lengths.truncate(found.num_inputs);
@@ -213,46 +254,30 @@ struct VertexOrder {
     sum_up(row_starts);
   }
 
-  // Parents of device lambdas must be public.
-  /// Vertices of each key in all blocks before and in this one, key after key; then the most elements of a
-  /// column and of a row.
-  static Vector<std::uint32_t> count(const GivenVertices& given) {
-    const std::uint64_t blocks = num_blocks(given), size = blocks * OrderKey::kCount;
-    Vector<std::uint32_t> counts(size + 2);
-    Memory::clear(counts.data() + size, 2 * sizeof(std::uint32_t));
-    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-      count_vertices_kernel<<<static_cast<unsigned>(blocks), kOrderThreads>>>(given, counts.data(),
-                                                                              counts.data() + size);
-      TESSERA_CUDA_CALL(cudaGetLastError());
-    } else {
-      std::fill_n(counts.data(), size, 0);
-      for (std::uint64_t v = 0; v < given.count; ++v) {
-        const VertexLinks links = given.links(v);
-        ++counts.data()[given.key(links) * blocks + v / kOrderVertices];
-        counts.data()[size] = std::max(counts.data()[size], links.column);
-        counts.data()[size + 1] = std::max(counts.data()[size + 1], links.row);
-      }
-    }
-    thrust::inclusive_scan(Memory::policy(), counts.data(), counts.data() + size, counts.data());
-    return counts;
-  }
+ private:
   static std::uint64_t num_blocks(const GivenVertices& given) {
     return ceil_div<std::uint64_t>(given.count, kOrderVertices);
   }
 
-  static Vector<VertexFindings> findings(const Vector<std::uint32_t>& ends) {
-    Vector<VertexFindings> all(1);
-    VertexFindings* found = all.data();
-    const std::uint64_t size = ends.size() - 2, blocks = size / OrderKey::kCount;
-    const std::uint32_t* end = ends.data();
-    Memory::each(1, [=] __host__ __device__(std::uint64_t) {
-      *found = {.longest_column = end[size],
-                .longest_row = end[size + 1],
-                .num_long = end[blocks - 1],
-                .num_inputs = end[OrderKey::kRowAlone * blocks - 1],
-                .num_linked = end[OrderKey::kRest * blocks - 1]};
-    });
-    return all;
+  /// Vertices of each key in all blocks before and in this one, key after key. longest: as FindInCounts has
+  /// it, 0 at first.
+  static Vector<std::uint32_t> count(const GivenVertices& given, std::uint32_t* longest) {
+    const std::uint64_t blocks = num_blocks(given);
+    Vector<std::uint32_t> counts(blocks * OrderKey::kCount);
+    if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+      count_vertices_kernel<<<static_cast<unsigned>(blocks), kOrderThreads>>>(given, counts.data(), longest);
+      TESSERA_CUDA_CALL(cudaGetLastError());
+    } else {
+      std::fill_n(counts.data(), counts.size(), 0);
+      for (std::uint64_t v = 0; v < given.count; ++v) {
+        const VertexLinks links = given.links(v);
+        ++counts.data()[given.key(links) * blocks + v / kOrderVertices];
+        longest[0] = std::max(longest[0], links.column);
+        longest[1] = std::max(longest[1], links.row);
+      }
+    }
+    sum_up(counts);
+    return counts;
   }
 
   static void place(const GivenVertices& given, const Vector<std::uint32_t>& ends,
@@ -279,18 +304,10 @@ struct VertexOrder {
   void order_long_columns(const GivenVertices& given, const PlacedVertices& placed) {
     Vector<std::uint32_t> keys(found.num_long);
     Vector<VertexId> ordered(found.num_long);
-    std::uint32_t* key = keys.data();
-    const std::uint32_t longest = found.longest_column;
-    Memory::each(keys.size(),
-                 [=] __host__ __device__(std::uint64_t i) { key[i] = longest - placed.column_lengths[i]; });
+    Memory::each(keys.size(), KeyOfLong{found.longest_column, placed.column_lengths, keys.data()});
     Memory::copy(vertices.data(), ordered.data(), ordered.size() * sizeof(VertexId));
-    Memory::sort(keys, ordered, 0, bits_for(longest - OrderKey::kLong));
-    const VertexId* vertex = ordered.data();
-    Memory::each(ordered.size(), [=] __host__ __device__(std::uint64_t i) {
-      const VertexLinks links = given.links(vertex[i]);
-      placed.tell_slot(static_cast<std::uint32_t>(i), vertex[i], links);
-      placed.put(static_cast<std::uint32_t>(i), vertex[i], links);
-    });
+    Memory::sort(keys, ordered, 0, bits_for(found.longest_column - OrderKey::kLong));
+    Memory::each(ordered.size(), PutInOrder{given, placed, ordered.data()});
   }
 };
 

@@ -165,7 +165,8 @@ TEST(GraphPreparation, TakesManyTiles) {
       edges.rows.push_back(v / 2);
       edges.cols.push_back(v);
     }
-    check<float>(edges, {true, 2, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
+    for (const bool by_length : {true, false})
+      check<float>(edges, {by_length, 2, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
   }
 }
 
@@ -193,7 +194,8 @@ TEST(GraphPreparation, TakesPiecesThatGoOnOverElementsOfOtherTiles) {
         edges.rows.push_back(row);
         edges.cols.push_back(v);
       }
-  check<float>(edges, {true, 2000, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
+  for (const bool by_length : {true, false})
+    check<float>(edges, {by_length, 2000, {.most_messages = 3000, .at_once = 4, .least_messages = 10}});
 }
 
 const PreparationOptions kDealColumns{true, 60000, {.most_messages = 30000}, 1};

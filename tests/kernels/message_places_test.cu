@@ -121,6 +121,13 @@ TEST(MessagePlaces, ManyTilesOfFewMessages) {
   expect_listed(make_bins(random_counts(40, 1500, 1, 3), {10, 20, 10}, 3));
 }
 
+/// Several for each block, of which some have more rows than are usual.
+TEST(MessagePlaces, ManyBins) {
+  std::vector<std::uint32_t> rows_of_bin;
+  for (int bin = 0; bin < 400; ++bin) rows_of_bin.push_back(bin % 5 == 0 ? 2 : 12);
+  expect_listed(make_bins(random_counts(80 * 2 + 320 * 12, 12, 2, 6), rows_of_bin, 6));
+}
+
 TEST(MessagePlaces, AsManyMessagesAsABinMayHave) {
   std::vector<std::vector<std::uint32_t>> counts(4, std::vector<std::uint32_t>(3));
   counts[0] = {20000, 5, 45530};  // 65,535, a row's alone

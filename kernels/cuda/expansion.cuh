@@ -31,6 +31,7 @@ struct ExpandedBatch {
   __device__ bool has(unsigned round) const { return place(round) < size; }
 };
 
+/// items_of_chunk[c]: of the elements in chunk c, of those that there are.
 template <class Load, class SizeOf, class See>
 __global__ void __launch_bounds__(kExpandThreads)
     count_items_kernel(SegmentChunks chunks, Load load, SizeOf size_of, See see,

@@ -49,6 +49,7 @@ class PieceJoiner {
  public:
   PieceJoiner(std::vector<BinEdge> pieces, const BinLimits& limits)
       : pieces_(std::move(pieces)), most_messages_(limits.most_messages) {
+    if (limits.row_messages == 0) return;  // pieces cost their messages
     // Of very many rows, most without messages, some are enough: they are no reason to join all others.
     constexpr std::uint64_t kRowsOfMessage = 4;
     cost_before_.resize(pieces_.size());
@@ -66,7 +67,21 @@ class PieceJoiner {
   }
   /// Bins of about equal cost: up to num_bins, or as few as can be.
   std::vector<BinEdge> join_evenly(std::uint64_t num_bins) const {
-    const std::uint64_t cost = cost_before_.back();
+    if (cost_before_.empty())
+      return join_evenly(num_bins,
+                         [&](std::size_t i) -> std::uint64_t { return pieces_[i].messages_before; });
+    return join_evenly(num_bins, [&](std::size_t i) { return cost_before_[i]; });
+  }
+
+ private:
+  template <class CostBefore>
+  std::vector<BinEdge> join_evenly(std::uint64_t num_bins, const CostBefore& cost_before) const {
+    const auto count_bins_of = [&](std::uint64_t most_cost) {
+      std::uint64_t count = 0;
+      each_bin_end(most_cost, cost_before, [&](std::size_t) { ++count; });
+      return count;
+    };
+    const std::uint64_t cost = cost_before(pieces_.size() - 1);
     num_bins = std::max(num_bins, count_bins_of(cost));
     // The least cost above the mean that does, to a thousandth, which is not far from it.
     std::uint64_t low = cost / num_bins, step = low / 32 + 1;
@@ -80,26 +95,20 @@ class PieceJoiner {
       (count_bins_of(middle) > num_bins ? low : high) = middle;
     }
     std::vector<BinEdge> edges = {pieces_.front()};
-    each_bin_end(high, [&](std::size_t i) { edges.push_back(pieces_[i]); });
+    edges.reserve(num_bins + 1);
+    each_bin_end(high, cost_before, [&](std::size_t i) { edges.push_back(pieces_[i]); });
     return edges;
-  }
-
- private:
-  std::uint64_t count_bins_of(std::uint64_t most_cost) const {
-    std::uint64_t count = 0;
-    each_bin_end(most_cost, [&](std::size_t) { ++count; });
-    return count;
   }
   /// body(the piece behind it) of every bin of up to `most_cost`. Bins that follow each other have about as
   /// many pieces, so that the end of each is looked for from there.
-  template <class Body>
-  void each_bin_end(std::uint64_t most_cost, const Body& body) const {
+  template <class CostBefore, class Body>
+  void each_bin_end(std::uint64_t most_cost, const CostBefore& cost_before, const Body& body) const {
     const std::size_t num_pieces = pieces_.size() - 1;
     for (std::size_t first = 0, end = 0, usual = 1; first < num_pieces; usual = end - first, first = end) {
       const std::uint64_t up_to_messages = pieces_[first].messages_before + most_messages_,
-                          up_to_cost = cost_before_[first] + most_cost;
+                          up_to_cost = cost_before(first) + most_cost;
       const auto fits = [&](std::size_t piece) {
-        return pieces_[piece].messages_before <= up_to_messages && cost_before_[piece] <= up_to_cost;
+        return pieces_[piece].messages_before <= up_to_messages && cost_before(piece) <= up_to_cost;
       };
       end = std::min(first + usual, num_pieces);
       while (end < num_pieces && fits(end + 1)) ++end;
@@ -110,7 +119,7 @@ class PieceJoiner {
 
   std::vector<BinEdge> pieces_;
   std::uint64_t most_messages_;
-  std::vector<std::uint64_t> cost_before_;  // of each piece, and of all
+  std::vector<std::uint64_t> cost_before_;  // of each piece, and of all; none: messages alone
 };
 
 std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMostBins = 1024;
 /// cursors[s * num_bins + b]: where the elements of bin b of segment s, of which there are so many in counts,
 /// begin. A block a segment.
 inline __global__ void __launch_bounds__(kBinThreads)
-    find_cursors_kernel(const Segment* segments, std::uint32_t num_bins, const std::uint32_t* counts,
+    find_cursors_kernel(Segments segments, std::uint32_t num_bins, const std::uint32_t* counts,
                         std::uint32_t* cursors) {
   constexpr unsigned kEach = kMostBins / kBinThreads;
   using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
@@ -192,32 +192,30 @@ __global__ void __launch_bounds__(kBinThreads, 2)
 
 /// How the elements of segments go to bins, and where the next of each bin goes.
 struct BinPlan {
-  std::uint32_t num_segments, num_bins, chunk_size;
+  Segments segments;
+  std::uint32_t num_bins, chunk_size;
   unsigned num_blocks;
-  const Segment* segments;
   BuildVector<DeviceMemory, std::uint32_t> before, cursors;
 
-  SegmentChunks chunks() const { return {segments, before.data(), num_segments, chunk_size}; }
+  SegmentChunks chunks() const { return {segments, before.data(), chunk_size}; }
 };
 
-/// num_elements: of all segments, or more; segments live as long as the plan. Elements has key(i) of element
-/// i, 32 bits, and bin(key) < num_bins <= kMostBins. counts: how many of the only segment's go to each bin;
-/// null: they are counted.
+/// num_elements: of all segments, or more; what segments are known by lives as long as the plan. Elements has
+/// key(i) of element i, 32 bits, and bin(key) < num_bins <= kMostBins. counts: how many of the only segment's
+/// go to each bin; null: they are counted.
 template <class Elements>
-BinPlan plan_bins(const BuildVector<DeviceMemory, Segment>& segments, std::uint32_t num_bins,
-                  std::uint64_t num_elements, const Elements& elements,
-                  const std::uint32_t* counts = nullptr) {
-  require(counts == nullptr || segments.size() == 1, "only one segment's bins are counted beforehand");
+BinPlan plan_bins(const Segments& segments, std::uint32_t num_bins, std::uint64_t num_elements,
+                  const Elements& elements, const std::uint32_t* counts = nullptr) {
+  require(counts == nullptr || segments.count() == 1, "only one segment's bins are counted beforehand");
   constexpr std::uint64_t kManyElements = std::uint64_t{1} << 26;
   const std::uint32_t size = num_elements < kManyElements ? kBinTile : 4 * kBinTile;
-  const Segment* segment = segments.data();
-  BinPlan plan{.num_segments = static_cast<std::uint32_t>(segments.size()),
-               .num_bins = num_bins,
-               .chunk_size = size,
-               .num_blocks = static_cast<unsigned>(num_elements / size + segments.size()),  // at most
-               .segments = segment,
-               .before = list_chunks(segments, size),
-               .cursors = BuildVector<DeviceMemory, std::uint32_t>(segments.size() * num_bins)};
+  BinPlan plan{
+      .segments = segments,
+      .num_bins = num_bins,
+      .chunk_size = size,
+      .num_blocks = static_cast<unsigned>(num_elements / size + segments.count()),  // at most
+      .before = list_chunks(segments, size),
+      .cursors = BuildVector<DeviceMemory, std::uint32_t>(std::uint64_t{segments.count()} * num_bins)};
   if (counts == nullptr) {
     DeviceMemory::clear(plan.cursors.data(), plan.cursors.size() * sizeof(std::uint32_t));
     count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements,
@@ -225,7 +223,7 @@ BinPlan plan_bins(const BuildVector<DeviceMemory, Segment>& segments, std::uint3
     TESSERA_CUDA_CALL(cudaGetLastError());
     counts = plan.cursors.data();
   }
-  find_cursors_kernel<<<plan.num_segments, kBinThreads>>>(segment, num_bins, counts, plan.cursors.data());
+  find_cursors_kernel<<<segments.count(), kBinThreads>>>(segments, num_bins, counts, plan.cursors.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
   return plan;
 }
@@ -245,9 +243,8 @@ BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(BinPlan plan, const Elemen
 
 /// Both at once.
 template <class Elements>
-BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(const BuildVector<DeviceMemory, Segment>& segments,
-                                                      std::uint32_t num_bins, std::uint64_t num_elements,
-                                                      const Elements& elements) {
+BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(const Segments& segments, std::uint32_t num_bins,
+                                                      std::uint64_t num_elements, const Elements& elements) {
   return deal_to_bins(plan_bins(segments, num_bins, num_elements, elements), elements);
 }
 

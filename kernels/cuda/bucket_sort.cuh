@@ -72,7 +72,7 @@ class BucketSort {
       segment[r] = {range[r].first, range[r].first + range[r].count};
     });
     const KeysToBins elements{in_spare ? spare_ : keys_, in_spare ? keys_ : spare_, shift, bits};
-    return deal_to_bins(segments, 1u << bits, num_keys_, elements);
+    return deal_to_bins(Segments::listed(segments), 1u << bits, num_keys_, elements);
   }
 
  private:

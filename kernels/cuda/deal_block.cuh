@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/dealt_words.cuh"
+#include "kernels/cuda/segment_chunks.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 
@@ -51,6 +52,7 @@ struct DealtTiles {
   std::uint32_t* piece_firsts;  ///< element that each begins with
   VertexId* piece_rows;
   std::uint32_t* pieces_of_rows;  ///< of each row, first_row first; 0 at first
+  Segment* pieces;                ///< where those of each tile lie
 };
 
 /// What a block deals: its elements, and their rows.

@@ -94,16 +94,15 @@ class EdgeSort {
   /// Keys by bucket. Gives where buckets end. Memory is asked for while a device counts or deals rows, as
   /// that may take the host long.
   Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
-    const auto all = whole_segment(num_edges_);
     RowsToBins edges{rows_, cols_, digits_, nullptr, nullptr};
-    BinPlan plan = plan_bins(all, digits_.num_first_bins(), num_edges_, edges);
+    BinPlan plan = plan_bins(Segments::whole(num_edges_), digits_.num_first_bins(), num_edges_, edges);
     halfway = Vector<std::uint32_t>(num_edges_);
     Vector<std::uint16_t> seconds(num_edges_);
     edges.seconds = seconds.data();
     edges.keys = halfway.data();
     const auto ends = deal_to_bins(std::move(plan), edges);
     keys_ = Vector<std::uint32_t>(num_edges_);
-    return deal_to_bins(segments_until(ends), digits_.num_second_bins(), num_edges_,
+    return deal_to_bins(Segments::until(ends), digits_.num_second_bins(), num_edges_,
                         SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
   }
 

@@ -31,12 +31,15 @@ struct ExpandedBatch {
   __device__ bool has(unsigned round) const { return place(round) < size; }
 };
 
-/// items_of_chunk[c]: of the elements in chunk c, of those that there are.
+/// items_of_chunk[c], c < num_chunks: of the elements in chunk c, 0 of chunks that there are not.
 template <class Load, class SizeOf, class See>
 __global__ void __launch_bounds__(kExpandThreads)
     count_items_kernel(SegmentChunks chunks, Load load, SizeOf size_of, See see,
-                       std::uint32_t* items_of_chunk) {
+                       std::uint32_t* items_of_chunk, std::uint32_t num_chunks) {
   __shared__ std::uint32_t sum;
+  for (std::uint32_t c = chunks.count() + blockIdx.x * kExpandThreads + threadIdx.x; c < num_chunks;
+       c += gridDim.x * kExpandThreads)
+    items_of_chunk[c] = 0;
   for (std::uint32_t c = blockIdx.x; chunks.has(c); c += gridDim.x) {
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
@@ -102,13 +105,12 @@ class Expansion {
   void count(const Vector<Segment>& segments, std::uint64_t most_elements, std::uint64_t usual_elements,
              const Load& load, const SizeOf& size_of, const See& see) {
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-      before_ = list_chunks(segments, kExpandElements);
-      // Chunks that there are not have no items, so that all can be summed up.
-      ends_ = Memory::template zeros<std::uint32_t>(most_elements / kExpandElements + segments.size());
+      before_ = list_chunks(Segments::listed(segments), kExpandElements);
+      ends_ = Vector<std::uint32_t>(most_elements / kExpandElements + segments.size());
       num_blocks_ = static_cast<unsigned>(
           std::min<std::uint64_t>(ends_.size(), usual_elements / kExpandElements + segments.size()));
-      count_items_kernel<<<num_blocks_, kExpandThreads>>>(chunks_of(segments), load, size_of, see,
-                                                          ends_.data());
+      count_items_kernel<<<num_blocks_, kExpandThreads>>>(
+          chunks_of(segments), load, size_of, see, ends_.data(), static_cast<std::uint32_t>(ends_.size()));
       TESSERA_CUDA_CALL(cudaGetLastError());
       sum_up(ends_);
     } else {
@@ -143,7 +145,7 @@ class Expansion {
 
  private:
   SegmentChunks chunks_of(const Vector<Segment>& segments) const {
-    return {segments.data(), before_.data(), static_cast<std::uint32_t>(segments.size()), kExpandElements};
+    return {Segments::listed(segments), before_.data(), kExpandElements};
   }
   template <class Load, class F>
   static void each_element(const Vector<Segment>& segments, const Load& load, const F& body) {

@@ -5,6 +5,7 @@
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
 #include "kernels/cuda/sorted_elements.cuh"
+#include "kernels/cuda/tile_starts.cuh"
 #include "kernels/cuda/vertex_order.cuh"
 
 namespace tessera::cuda {
@@ -65,19 +66,12 @@ struct GraphPreparation {
 
   /// Elements in all tiles before each, of columns that have these lengths in order; none of more than can be
   /// dealt.
-  Vector<std::uint32_t> count_before_tiles(Vector<std::uint32_t> column_lengths) {
-    Vector<std::uint32_t> starts;
+  Vector<std::uint32_t> count_before_tiles(const Vector<std::uint32_t>& column_lengths) const {
     if (tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt ||
         csr_.num_vertices > kMostDealtRows)
-      return starts;
-    sum_up(column_lengths);
-    starts = Vector<std::uint32_t>(tiles_.size());
-    std::uint32_t* start = starts.data();
-    const std::uint32_t* sum = column_lengths.data();
-    const std::uint64_t columns = options_.tile_columns;
-    Memory::each(starts.size(),
-                 [=] __host__ __device__(std::uint64_t t) { start[t] = t == 0 ? 0 : sum[t * columns - 1]; });
-    return starts;
+      return {};
+    return start_tiles<Memory>(
+        {.count = column_lengths.size(), .of_tile = options_.tile_columns, .lengths = column_lengths.data()});
   }
 
   /// Rows behind those with links have no elements.
@@ -86,8 +80,9 @@ struct GraphPreparation {
     RowChunk<Memory, S> chunk{.starts = std::move(order.row_starts),
                               .from = order.row_begins.data(),
                               .cols = csr_.col_indices.data(),
-                              .tile_starts = count_before_tiles(std::move(order.column_lengths)),
+                              .tile_starts = count_before_tiles(order.column_lengths),
                               .own_from = std::move(order.row_begins)};
+    order.column_lengths = {};
     MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false,
                                     side_);
     cutter.add(std::move(chunk), num_elements);

@@ -13,7 +13,8 @@ namespace tessera::cuda {
 /// Groups of more elements than this are a block's, all others a warp's: of many groups and of few, which do
 /// not fill a device.
 inline constexpr std::uint32_t kWarpGroup = 2048, kFewWarpGroup = 256, kManyGroups = 1u << 14;
-inline constexpr unsigned kGroupWarps = 8, kLargeGroupWarps = 16, kLargeGroupBlocks = 1024;
+inline constexpr unsigned kGroupWarps = 16,  ///< of a block
+    kLargeGroupBlocks = 1024;                ///< that have large groups
 
 /// An element of a group: its length, and its position in the group as it was.
 struct GroupElement {
@@ -145,34 +146,46 @@ struct GroupSort {
   }
 };
 
-/// A warp a group.
-template <class Groups>
-__global__ void __launch_bounds__(32 * kGroupWarps) sort_groups_kernel(Groups groups) {
-  __shared__ SortingTeam<1> teams[kGroupWarps];
-  const std::uint64_t group = std::uint64_t{blockIdx.x} * kGroupWarps + threadIdx.x / 32;
-  if (group >= groups.num_groups) return;
-  const std::uint32_t size = groups.size(group);
-  if (size > 0 && size <= groups.most_of_warp) groups.sort(teams[threadIdx.x / 32], group);
-}
+/// A block's shared memory: warps have a group each, or one together.
+struct GroupTeams {
+  union {
+    SortingTeam<1> of_warps[kGroupWarps];
+    SortingTeam<kGroupWarps> of_all;
+  };
+  std::uint64_t large[32 * kGroupWarps];
+  unsigned num_large;
+};
 
-/// A block a group; each looks for the large ones among its own.
+/// Block number `block` of num_blocks has one large group after the other, of those that it finds.
 template <class Groups>
-__global__ void __launch_bounds__(32 * kLargeGroupWarps) sort_large_groups_kernel(Groups groups) {
-  constexpr unsigned kThreads = 32 * kLargeGroupWarps;
-  __shared__ SortingTeam<kLargeGroupWarps> team;
-  __shared__ std::uint64_t large[kThreads];
-  __shared__ unsigned num_large;
-  for (std::uint64_t first = blockIdx.x; first < groups.num_groups;
-       first += std::uint64_t{gridDim.x} * kThreads) {
-    if (threadIdx.x == 0) num_large = 0;
+__device__ void sort_large_groups(GroupTeams& teams, const Groups& groups, unsigned block,
+                                  unsigned num_blocks) {
+  constexpr unsigned kThreads = 32 * kGroupWarps;
+  for (std::uint64_t first = block; first < groups.num_groups;
+       first += std::uint64_t{num_blocks} * kThreads) {
+    if (threadIdx.x == 0) teams.num_large = 0;
     __syncthreads();
-    const std::uint64_t group = first + std::uint64_t{threadIdx.x} * gridDim.x;
+    const std::uint64_t group = first + std::uint64_t{threadIdx.x} * num_blocks;
     if (group < groups.num_groups && groups.size(group) > groups.most_of_warp)
-      large[atomicAdd(&num_large, 1u)] = group;
+      teams.large[atomicAdd(&teams.num_large, 1u)] = group;
     __syncthreads();
-    for (unsigned i = 0; i < num_large; ++i) groups.sort(team, large[i]);
+    for (unsigned i = 0; i < teams.num_large; ++i) groups.sort(teams.of_all, teams.large[i]);
     __syncthreads();
   }
+}
+
+/// The first num_large_blocks blocks have the large groups, and begin before the warps of others have a small
+/// one each: these are there in the end, when some blocks still sort.
+template <class Groups>
+__global__ void __launch_bounds__(32 * kGroupWarps)
+    sort_groups_kernel(Groups groups, unsigned num_large_blocks) {
+  __shared__ GroupTeams teams;
+  if (blockIdx.x < num_large_blocks) return sort_large_groups(teams, groups, blockIdx.x, num_large_blocks);
+  const unsigned warp = threadIdx.x / 32;
+  const std::uint64_t group = std::uint64_t{blockIdx.x - num_large_blocks} * kGroupWarps + warp;
+  if (group >= groups.num_groups) return;
+  const std::uint32_t size = groups.size(group);
+  if (size > 0 && size <= groups.most_of_warp) groups.sort(teams.of_warps[warp], group);
 }
 
 /// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
@@ -188,12 +201,12 @@ void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std
     const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
     const GroupSort<LengthOf, Load, Store> groups{num_groups, firsts,       length_of,     load,
                                                   store,      order.data(), staged.data(), most_of_warp};
-    sort_groups_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps)),
-                         32 * kGroupWarps>>>(groups);
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    if (num_elements <= most_of_warp) return;
-    sort_large_groups_kernel<<<static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks)),
-                               32 * kLargeGroupWarps>>>(groups);
+    const auto large_blocks =
+        num_elements <= most_of_warp
+            ? 0u
+            : static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks));
+    const auto small_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps));
+    sort_groups_kernel<<<large_blocks + small_blocks, 32 * kGroupWarps>>>(groups, large_blocks);
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {
     BuildVector<Memory, std::uint32_t> positions(num_elements);

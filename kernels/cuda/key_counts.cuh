@@ -96,17 +96,16 @@ __global__ void __launch_bounds__(kCountThreads)
 
 /// Range r, of 2^shift values, has the keys of segment r.
 template <class Low>
-void count_ranges(const Low* lows, const BuildVector<DeviceMemory, Segment>& ranges, unsigned shift,
-                  std::uint64_t num_keys, std::uint64_t num_values, std::uint32_t* counts) {
+void count_ranges(const Low* lows, const Segments& ranges, unsigned shift, std::uint64_t num_keys,
+                  std::uint64_t num_values, std::uint32_t* counts) {
   const unsigned counted = std::min(shift, kCountedBits);
   const std::uint32_t size = 16u << std::max(counted, kCountedBits - 3);  // of a chunk
-  const auto num_ranges = static_cast<std::uint32_t>(ranges.size());
   const auto before = list_chunks(ranges, size);
   const std::size_t num_bytes = sizeof(std::uint32_t) << counted;
-  const auto blocks = static_cast<unsigned>((num_keys / size + num_ranges) << (shift - counted));
+  const auto blocks = static_cast<unsigned>((num_keys / size + ranges.count()) << (shift - counted));
   allow_shared_bytes<count_ranges_kernel<Low>>(num_bytes);
-  count_ranges_kernel<Low><<<blocks, kCountThreads, num_bytes>>>(
-      lows, {ranges.data(), before.data(), num_ranges, size}, shift, num_values, counts);
+  count_ranges_kernel<Low>
+      <<<blocks, kCountThreads, num_bytes>>>(lows, {ranges, before.data(), size}, shift, num_values, counts);
   TESSERA_CUDA_CALL(cudaGetLastError());
 }
 
@@ -114,10 +113,10 @@ template <class Low>
 void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
                       const KeyRanges& ranges, const std::uint32_t* in_ranges, std::uint32_t* counts) {
   BuildVector<DeviceMemory, Low> lows(num_keys);
-  const auto all = whole_segment(num_keys);
   const KeysToRanges<Low> elements{keys, ranges.shift, lows.data()};
-  const auto ends = deal_to_bins(plan_bins(all, ranges.count, num_keys, elements, in_ranges), elements);
-  count_ranges(lows.data(), segments_until(ends), ranges.shift, num_keys, num_values, counts);
+  const auto ends = deal_to_bins(
+      plan_bins(Segments::whole(num_keys), ranges.count, num_keys, elements, in_ranges), elements);
+  count_ranges(lows.data(), Segments::until(ends), ranges.shift, num_keys, num_values, counts);
 }
 
 /// As count_keys(), for at least one key and fewer than 2^32. Each of the 2^(shift - kCountedBits) parts of a
@@ -127,7 +126,7 @@ inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::u
                             const std::uint32_t* in_ranges, std::uint32_t* counts) {
   const KeyRanges ranges = KeyRanges::of(num_values);
   if (ranges.count == 0)
-    count_ranges(keys, whole_segment(num_keys), ranges.shift, num_keys, num_values, counts);
+    count_ranges(keys, Segments::whole(num_keys), ranges.shift, num_keys, num_values, counts);
   else if (ranges.shift <= 16)
     count_dealt_keys<std::uint16_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
   else

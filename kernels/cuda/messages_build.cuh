@@ -3,10 +3,12 @@
 // docs/design.md names. Sorting does the work: elements by tile, messages of each cell (tile and bin) by
 // length, rows of each bin by messages.
 #pragma once
+#include <array>
 #include <optional>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/bin_cells.cuh"
 #include "kernels/cuda/group_sort.cuh"
 #include "kernels/cuda/message_order.cuh"
 #include "kernels/cuda/message_places.cuh"
@@ -31,12 +33,11 @@ struct MessagesBuild {
   TileMessages<S> run() {
     make_bins();
     sort_messages();
+    send_tiles();
     const Vector<std::uint32_t> places = place_cells();
     begin_places();
     const RankedRows rows = rank_rows();
-    auto [tiles, bins] =
-        cut_slices<Memory>({num_cells(), cell_firsts_.data(), lengths_.data(), places.data()},
-                           {num_bins(), rows.firsts.data(), rows.counts.data(), rows.firsts.data()});
+    auto [tiles, bins] = slices_of(rows, places.data());
     build_tiles(tiles);
     end_places();
     build_bins(rows, bins);
@@ -61,6 +62,8 @@ struct MessagesBuild {
     list_rest();  // as find_edges() has, if it was called
     std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
     std::uint64_t next = 0;
+    for (auto* list : {&first_rows, &first_messages, &bin_row_counts}) list->reserve(edges.size());
+    bin_windows_.reserve(edges.size());
     for (std::size_t b = 0; b < edges.size(); ++b) {
       first_rows.push_back(edges[b].row);
       first_messages.push_back(edges[b].messages_before);
@@ -169,36 +172,26 @@ struct MessagesBuild {
     messages_.rows = {};
   }
 
-  /// Where the first message of each cell lies: a bin's messages tile after tile.
-  Vector<std::uint32_t> place_cells() {
-    const std::uint64_t cells = num_cells(), tiles = num_tiles(), bins = num_bins();
-    Vector<std::uint32_t> places(cells);
-    ends_by_bin_ = Vector<std::uint32_t>(cells);
-    std::uint32_t *sum = ends_by_bin_.data(), *place = places.data();
-    const std::uint32_t *first = cell_firsts_.data(), *bin_first = bin_messages_.data();
-    const Window* window = bin_pass_.windows.data();
-    Memory::each(cells, [=] __host__ __device__(std::uint64_t i) {
-      const std::uint64_t c = i % tiles * bins + i / tiles;
-      sum[i] = first[c + 1] - first[c];
-    });
-    sum_up(ends_by_bin_);
-    Memory::each(cells, [=] __host__ __device__(std::uint64_t c) {
-      const std::uint64_t bin = c % bins;
-      const std::uint32_t size = first[c + 1] - first[c];
-      place[c] = static_cast<std::uint32_t>(window[bin].first_in) + sum[bin * tiles + c / bins] - size -
-                 bin_first[bin];
-    });
-    return places;
+  void send_tiles() {
+    std::vector<Window> windows;
+    for (const Tile& tile : shape_.tiles)
+      windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
+    windows.push_back({});
+    tile_pass_.windows = Memory::template from_host<Window>(windows);
   }
 
-  /// Sets the first slices of windows that have groups_of_window groups each.
-  void set_first_slices(Vector<Window>& windows, const CutSlices<Memory>& cut,
-                        std::uint64_t groups_of_window) {
-    Window* window = windows.data();
-    const std::uint64_t* first = cut.firsts.data();
-    Memory::each(windows.size(), [=] __host__ __device__(std::uint64_t w) {
-      window[w].first_slice = first[w * groups_of_window * SliceClass::kCount];
-    });
+  /// Where the first message of each cell lies: a bin's messages tile after tile.
+  Vector<std::uint32_t> place_cells() {
+    Vector<std::uint32_t> places(num_cells());
+    ends_by_bin_ = Vector<std::uint32_t>(num_cells());
+    list_cells<Memory>({.num_tiles = static_cast<std::uint32_t>(num_tiles()),
+                        .num_bins = static_cast<std::uint32_t>(num_bins()),
+                        .firsts = cell_firsts_.data(),
+                        .before_bins = bin_messages_.data(),
+                        .bins = bin_pass_.windows.data(),
+                        .ends_by_bin = ends_by_bin_.data(),
+                        .places = places.data()});
+    return places;
   }
 
   struct PassVectors {
@@ -227,12 +220,6 @@ struct MessagesBuild {
   }
 
   void build_tiles(CutSlices<Memory>& cut) {
-    std::vector<Window> windows;
-    for (const Tile& tile : shape_.tiles)
-      windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
-    windows.push_back({});
-    tile_pass_.windows = Memory::template from_host<Window>(windows);
-    set_first_slices(tile_pass_.windows, cut, num_bins());
     tile_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
     if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut.sizes.words);
     fill_tiles(cut);
@@ -267,9 +254,8 @@ struct MessagesBuild {
     fill_words<Memory>(cut, source, tile_pass_.words.data(), values);
   }
 
-  /// Rows with messages, by bin, most messages first.
+  /// Rows with messages, by bin, most messages first. row_positions_ has where each comes.
   struct RankedRows {
-    Vector<VertexId> rows;
     Vector<std::uint32_t> begins;  ///< messages before each
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
@@ -278,14 +264,16 @@ struct MessagesBuild {
     const std::uint32_t *before = before_row_.data(), *first_row = bin_rows_.data();
     const Vector<VertexId> rows = std::move(*linked_rows_);
     const std::uint64_t count = rows.size(), bins = num_bins();
-    RankedRows ranked{Vector<VertexId>(count), Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
+    RankedRows ranked{Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
                       Vector<std::uint32_t>(bins + 1)};
+    row_positions_ = Memory::no_vertices(shape_.num_rows);
+    result_.num_products = count;
     const VertexId* row = rows.data();
     std::uint32_t* first = ranked.firsts.data();
     Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
       first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, first_row[b]));
     });
-    VertexId* ranked_row = ranked.rows.data();
+    VertexId* position = row_positions_.data();
     std::uint32_t* begin = ranked.begins.data();
     std::uint16_t* num_messages = ranked.counts.data();
     sort_groups<Memory>(
@@ -295,27 +283,36 @@ struct MessagesBuild {
           return {row[i], before[row[i]]};
         },
         [=] __host__ __device__(std::uint32_t place, const PlacedRow& of, std::uint32_t messages) {
-          ranked_row[place] = of.row;
+          position[of.row] = place;
           begin[place] = of.messages_before;
           num_messages[place] = static_cast<std::uint16_t>(messages);
         });
     return ranked;
   }
 
+  /// Of both passes.
+  std::array<CutSlices<Memory>, 2> slices_of(const RankedRows& rows, const std::uint32_t* places) {
+    return cut_slices<Memory>({.num_groups = num_cells(),
+                               .groups_of_window = num_bins(),
+                               .first = cell_firsts_.data(),
+                               .lengths = lengths_.data(),
+                               .out = places,
+                               .windows = tile_pass_.windows.data()},
+                              {.num_groups = num_bins(),
+                               .groups_of_window = 1,
+                               .first = rows.firsts.data(),
+                               .lengths = rows.counts.data(),
+                               .out = rows.firsts.data(),
+                               .windows = bin_pass_.windows.data()});
+  }
+
   void build_bins(const RankedRows& ranked, CutSlices<Memory>& cut) {
-    set_first_slices(bin_pass_.windows, cut, 1);
     bin_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
-    result_.num_products = ranked.rows.size();
     fill_bins(ranked, cut);
     bin_pass_.slices = std::move(cut.slices);
   }
 
   void fill_bins(const RankedRows& ranked, const CutSlices<Memory>& cut) {
-    row_positions_ = Memory::no_vertices(shape_.num_rows);
-    VertexId* position = row_positions_.data();
-    const VertexId* row = ranked.rows.data();
-    Memory::each(ranked.rows.size(),
-                 [=] __host__ __device__(std::uint64_t i) { position[row[i]] = static_cast<VertexId>(i); });
     const std::uint32_t *bin = cut.groups.data(), *begin = ranked.begins.data();
     const Window* window = bin_pass_.windows.data();
     const std::uint16_t* count = ranked.counts.data();

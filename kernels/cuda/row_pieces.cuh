@@ -88,18 +88,17 @@ struct RowPieces {
   std::uint64_t most = 0, usual = 0;  ///< pieces, and more if they lie as elements; as many as are likely
   Vector<std::uint32_t> firsts{};     ///< this and `rows`: as RowPiecesView has them
   Vector<VertexId> rows{};
-  Vector<std::uint32_t> tile_firsts{}, tile_starts{};  ///< pieces in tiles before each, and in all; elements
+  Vector<Segment> tiles{};              ///< where the pieces of each tile lie
+  Vector<std::uint32_t> tile_starts{};  ///< elements in tiles before each
   bool lie_as_elements = false;   ///< those of a tile from where its elements are; else one behind the other
   bool rows_have_pieces = false;  ///< row_counts of count_messages() have a message a piece already
   bool splits = false;            ///< this and what follows: as PieceMessages has them
   VertexId first_row = 0;
   Vector<std::uint64_t> row_starts{};
-  Vector<Segment> tiles{};  ///< this and what follows: of count_messages()
-  Expansion<Memory> messages{};
+  Expansion<Memory> messages{};  ///< of count_messages()
 
   /// Of at least one piece. Adds to row_counts[i + 1] the messages of row i.
   void count_messages(std::uint32_t* row_counts) {
-    list_tiles();
     const std::uint32_t counted = rows_have_pieces ? 1 : 0;
     const VertexId* row = rows.data();
     messages.count(tiles, most, usual, LoadPiece{view()}, messages_of(),
@@ -123,17 +122,6 @@ struct RowPieces {
                       first.store(m, num_before + piece.first + k);
                     }
                   });
-  }
-
-  // Parents of device lambdas must be public.
-  void list_tiles() {
-    tiles = Vector<Segment>(tile_starts.size());
-    Segment* tile = tiles.data();
-    const std::uint32_t *tile_first = tile_firsts.data(),
-                        *place = lie_as_elements ? tile_starts.data() : tile_first;
-    Memory::each(tiles.size(), [=] __host__ __device__(std::uint64_t t) {
-      tile[t] = {place[t], place[t] + (tile_first[t + 1] - tile_first[t])};
-    });
   }
 
  private:

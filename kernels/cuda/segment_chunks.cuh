@@ -13,37 +13,54 @@ struct Segment {
   std::uint32_t first, end;
 };
 
-/// The one of an array of `count` < 2^32 elements.
-inline BuildVector<DeviceMemory, Segment> whole_segment(std::uint64_t count) {
-  BuildVector<DeviceMemory, Segment> whole(1);
-  Segment* only = whole.data();
-  const auto end = static_cast<std::uint32_t>(count);
-  DeviceMemory::each(1, [=] __device__(std::uint64_t) { *only = {0, end}; });
-  return whole;
-}
+/// Segments of an array, as they are known: all of it, up to ends, or a list.
+class Segments {
+ public:
+  /// All of an array of `size` < 2^32 elements, as one.
+  static Segments whole(std::uint64_t size) {
+    Segments all;
+    all.count_ = 1;
+    all.size_ = static_cast<std::uint32_t>(size);
+    return all;
+  }
+  /// Those that end there, each where the next begins.
+  static Segments until(const BuildVector<DeviceMemory, std::uint32_t>& ends) {
+    Segments all;
+    all.count_ = static_cast<std::uint32_t>(ends.size());
+    all.ends_ = ends.data();
+    return all;
+  }
+  static Segments listed(const BuildVector<DeviceMemory, Segment>& list) {
+    Segments all;
+    all.count_ = static_cast<std::uint32_t>(list.size());
+    all.list_ = list.data();
+    return all;
+  }
 
-/// Those that end there, each where the next begins.
-inline BuildVector<DeviceMemory, Segment> segments_until(
-    const BuildVector<DeviceMemory, std::uint32_t>& ends) {
-  BuildVector<DeviceMemory, Segment> segments(ends.size());
-  Segment* segment = segments.data();
-  const std::uint32_t* end = ends.data();
-  DeviceMemory::each(ends.size(), [=] __device__(std::uint64_t s) {
-    segment[s] = {s == 0 ? 0 : end[s - 1], end[s]};
-  });
-  return segments;
-}
+  __host__ __device__ std::uint32_t count() const { return count_; }
+  __device__ Segment operator[](std::uint32_t s) const {
+    if (list_ != nullptr) return list_[s];
+    if (ends_ != nullptr) return {s == 0 ? 0 : ends_[s - 1], ends_[s]};
+    return {0, size_};
+  }
+
+ private:
+  const Segment* list_ = nullptr;
+  const std::uint32_t* ends_ = nullptr;
+  std::uint32_t count_ = 0, size_ = 0;
+};
 
 /// Segments, cut into chunks of `size` elements, the last of each maybe of fewer: a block's. Those of segment
 /// s are before[s] to before[s + 1].
 struct SegmentChunks {
-  const Segment* segments;
+  Segments segments;
   const std::uint32_t* before;
-  std::uint32_t num_segments, size;
+  std::uint32_t size;
 
-  __device__ bool has(std::uint32_t chunk) const { return chunk < before[num_segments]; }
+  __device__ std::uint32_t count() const { return before[segments.count()]; }
+  __device__ bool has(std::uint32_t chunk) const { return chunk < count(); }
   __device__ std::uint32_t segment_of(std::uint32_t chunk) const {
-    return static_cast<std::uint32_t>(last_not_above(before, num_segments, chunk));
+    return static_cast<std::uint32_t>(last_not_above(before, segments.count(), chunk));
   }
   __device__ Segment elements_of(std::uint32_t chunk, std::uint32_t segment) const {
     const Segment all = segments[segment];
@@ -54,17 +71,18 @@ struct SegmentChunks {
 
 /// before[s]: chunks of all segments before s, and behind the last of all. One block: segments are few.
 inline __global__ void __launch_bounds__(kChunkListThreads)
-    list_chunks_kernel(const Segment* segments, std::uint32_t num_segments, std::uint32_t size,
-                       std::uint32_t* before) {
+    list_chunks_kernel(Segments segments, std::uint32_t size, std::uint32_t* before) {
   using Scan = cub::BlockScan<std::uint32_t, kChunkListThreads>;
   __shared__ typename Scan::TempStorage scratch;
+  const std::uint32_t num_segments = segments.count();
   std::uint32_t sum = 0;
   for (std::uint32_t first = 0; first < num_segments; first += kChunkListThreads) {
     const std::uint32_t s = first + threadIdx.x;
     std::uint32_t chunks = 0, all = 0;
-    if (s < num_segments)
-      chunks =
-          static_cast<std::uint32_t>((segments[s].end - segments[s].first + std::uint64_t{size} - 1) / size);
+    if (s < num_segments) {
+      const Segment own = segments[s];
+      chunks = static_cast<std::uint32_t>((own.end - own.first + std::uint64_t{size} - 1) / size);
+    }
     Scan(scratch).ExclusiveSum(chunks, chunks, all);
     if (s < num_segments) before[s] = sum + chunks;
     sum += all;
@@ -74,11 +92,9 @@ inline __global__ void __launch_bounds__(kChunkListThreads)
 }
 
 /// before, for chunks of `size` elements.
-inline BuildVector<DeviceMemory, std::uint32_t> list_chunks(
-    const BuildVector<DeviceMemory, Segment>& segments, std::uint32_t size) {
-  BuildVector<DeviceMemory, std::uint32_t> before(segments.size() + 1);
-  list_chunks_kernel<<<1, kChunkListThreads>>>(segments.data(), static_cast<std::uint32_t>(segments.size()),
-                                               size, before.data());
+inline BuildVector<DeviceMemory, std::uint32_t> list_chunks(const Segments& segments, std::uint32_t size) {
+  BuildVector<DeviceMemory, std::uint32_t> before(segments.count() + std::uint64_t{1});
+  list_chunks_kernel<<<1, kChunkListThreads>>>(segments, size, before.data());
   TESSERA_CUDA_CALL(cudaGetLastError());
   return before;
 }

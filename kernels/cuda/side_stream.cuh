@@ -23,8 +23,8 @@ struct PlainStream {
   }
 };
 
-/// A block a multiprocessor of the device in use. What is launched behind a kernel on a stream beside begins
-/// when all of its blocks have: it has no more than these, and loops.
+/// A block a multiprocessor of the device in use: so many run together. What is launched behind a kernel on a
+/// stream beside begins when all of its blocks have, so that it has no more than these, and loops.
 inline unsigned blocks_beside() {
   int device = 0, num_multiprocessors = 0;
   TESSERA_CUDA_CALL(cudaGetDevice(&device));

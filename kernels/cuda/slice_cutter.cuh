@@ -1,14 +1,12 @@
 // Slices of groups of rows, a group being what one tile sends to one bin, or a bin: what each_slice gives row
 // after row (kernels/slice_builder.hpp), for all at once.
 #pragma once
-#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/slice_places.cuh"
 #include "kernels/slice_builder.hpp"
-#include "kernels/word_arrangement.hpp"
 
 namespace tessera::cuda {
 
@@ -41,180 +39,163 @@ struct SliceClass {
   }
 };
 
-/// Of slices: words, and parts (ArrangedPart) of one, two, three and four words a lane.
-struct SliceSizes {
-  std::uint64_t words = 0;
-  std::uint32_t parts[kArrangedWords] = {};
-
-  __host__ __device__ static SliceSizes of(const Slice& s) {
-    SliceSizes sizes{.words = aligned_words(s)};
-    if (is_single(s)) return sizes;
-    sizes.parts[kArrangedWords - 1] = blocks_of(s) * (s.num_words / kArrangedWords);
-    const std::uint32_t left = s.num_words % kArrangedWords;
-    for (std::uint32_t w = 1; w < kArrangedWords; ++w) sizes.parts[w - 1] = left == w ? blocks_of(s) : 0;
-    return sizes;
-  }
-  __host__ __device__ SliceSizes operator+(const SliceSizes& other) const {
-    SliceSizes sum{.words = words + other.words};
-    for (std::uint32_t w = 0; w < kArrangedWords; ++w) sum.parts[w] = parts[w] + other.parts[w];
-    return sum;
-  }
-  __host__ __device__ std::uint32_t all_parts() const {
-    std::uint32_t sum = 0;
-    for (const std::uint32_t of_words : parts) sum += of_words;
-    return sum;
-  }
-};
-/// Slices are aligned, so that they have four words at least for each of their parts, and 32 bits number the
-/// parts of so many.
-static_assert(kSliceAlignment % 4 == 0);
-inline constexpr std::uint64_t kMostSliceWords = 4 * std::uint64_t{kNoVertex};
-
-template <class Memory>
-struct CutSlices {
-  template <class T>
-  using Vector = BuildVector<Memory, T>;
-  Vector<Slice> slices;
-  Vector<std::uint32_t> groups;      ///< of each slice
-  Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
-  Vector<std::uint64_t> firsts;      ///< first slice of group g at g * SliceClass::kCount, and the end
-  Vector<SliceSizes> before;         ///< of all slices before each, and of all
-  SliceSizes sizes;                  ///< of all
-};
-
-struct NumberedSlice {
-  Slice slice;
-  std::uint32_t group, first_row;
-};
-
 /// Group g has the rows first[g] to first[g + 1] of a list, longest first, with lengths[i] elements; the sum
-/// of its first row goes to out[g].
+/// of its first row goes to out[g]. Window w has groups_of_window groups, one at least, and behind all is one
+/// of none.
 struct SliceGroups {
-  std::uint64_t num_groups;
+  std::uint64_t num_groups, groups_of_window;
   const std::uint32_t* first;
   const std::uint16_t* lengths;
   const std::uint32_t* out;
+  Window* windows;  ///< their first slices are set
+
+  __host__ __device__ std::uint64_t num_classes() const { return num_groups * SliceClass::kCount; }
+  std::uint64_t num_windows() const { return num_groups / groups_of_window + 1; }
+  __host__ __device__ std::uint64_t first_class(std::uint64_t window) const {
+    return window * groups_of_window * SliceClass::kCount;
+  }
+
+  /// Behind the last of a group's rows of this class.
+  __host__ __device__ std::uint32_t end_of_class(std::uint32_t group, SliceClass kind) const {
+    const std::uint32_t least = kind.least_length();
+    std::uint32_t low = first[group], high = first[group + 1];  // the first shorter row
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (lengths[middle] >= least)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
 };
 
-/// What is indexed by group and class has the classes of a group together.
-template <class Memory>
-struct SliceCutter {
-  static constexpr std::uint32_t kClasses = SliceClass::kCount;
+/// A class of a group of one of two lists.
+struct ClassOfGroup {
+  bool is_of_a;
+  std::uint32_t group;
+  SliceClass kind;
+};
 
-  explicit SliceCutter(const SliceGroups& given) : of(given), class_ends(given.num_groups * kClasses) {}
+/// The rows of all classes of groups of two lists, fewer than 2^32: those of a group together, group after
+/// group, list b behind list a.
+struct ClassRows {
+  SliceGroups a, b;
+  std::uint32_t* ends;  ///< behind the last row of each
+
+  __host__ __device__ std::uint64_t count() const { return a.num_classes() + b.num_classes(); }
+  /// A copy, so that a device need not keep both lists in memory.
+  __host__ __device__ SliceGroups list_of(const ClassOfGroup& of) const { return of.is_of_a ? a : b; }
+  __host__ __device__ ClassOfGroup at(std::uint32_t i) const {
+    const auto of_a = static_cast<std::uint32_t>(a.num_classes());
+    const std::uint32_t own = i < of_a ? i : i - of_a;
+    return {i < of_a, own / SliceClass::kCount, SliceClass{own % SliceClass::kCount}};
+  }
+  __host__ __device__ std::uint32_t find_end(std::uint32_t i) const {
+    const ClassOfGroup of = at(i);
+    return list_of(of).end_of_class(of.group, of.kind);
+  }
+  __host__ __device__ std::uint32_t begin(std::uint32_t i, const ClassOfGroup& of) const {
+    return of.kind.index == 0 ? list_of(of).first[of.group] : ends[i - 1];
+  }
+  __host__ __device__ std::uint64_t num_slices(std::uint32_t i) const {
+    const ClassOfGroup of = at(i);
+    const std::uint32_t most = of.kind.rows_of_slice();
+    return (ends[i] - begin(i, of) + most - 1) / most;
+  }
+  /// Slice number `number` of class i: its shape and where its first row's sum goes.
+  __host__ __device__ NumberedSlice slice(std::uint32_t i, std::uint32_t number) const {
+    const ClassOfGroup of = at(i);
+    const SliceGroups list = list_of(of);
+    const std::uint32_t most = of.kind.rows_of_slice(), row = begin(i, of) + number * most,
+                        left = ends[i] - row;
+    Slice shape = of.kind.shape(left < most ? left : most, list.lengths[row]);
+    shape.first_out = list.out[of.group] + (row - list.first[of.group]);
+    return {shape, of.group, row};
+  }
+};
+
+/// Of two lists of groups at once, so that the host waits for their numbers together.
+template <class Memory>
+class SliceCutter {
+ public:
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+
+  SliceCutter(const SliceGroups& a, const SliceGroups& b)
+      : ends_(a.num_classes() + b.num_classes()), rows_{a, b, ends_.data()} {}
+
+  std::array<CutSlices<Memory>, 2> run() {
+    count_slices();
+    const auto num_slices =
+        Memory::read_both(firsts_.data() + rows_.a.num_classes(), firsts_.data() + rows_.count());
+    std::array<CutSlices<Memory>, 2> cut{CutSlices<Memory>(num_slices[0]),
+                                         CutSlices<Memory>(num_slices[1] - num_slices[0])};
+    shape_slices(cut);
+    begin_windows(num_slices[0]);
+    place_slices<Memory>(cut);
+    return cut;
+  }
 
   // Parents of device lambdas must be public.
-  void end_classes() {
-    const std::uint32_t* first_row = of.first;
-    const std::uint16_t* length = of.lengths;
-    std::uint32_t* class_end = class_ends.data();
-    Memory::each(class_ends.size(), [=] __host__ __device__(std::uint64_t i) {
-      const std::uint64_t g = i / kClasses;
-      const std::uint32_t least = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.least_length();
-      std::uint32_t low = first_row[g], high = first_row[g + 1];  // the first shorter row
-      while (low < high) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        if (length[middle] >= least)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      class_end[i] = low;
-    });
-  }
-
-  /// A class of a group: its rows.
-  struct ClassRows {
-    const std::uint32_t *first, *ends;
-    __host__ __device__ std::uint32_t begin(std::uint64_t i) const {
-      return i % kClasses == 0 ? first[i / kClasses] : ends[i - 1];
-    }
-    __host__ __device__ std::uint32_t end(std::uint64_t i) const { return ends[i]; }
-  };
-  ClassRows class_rows() const { return {of.first, class_ends.data()}; }
-
+  /// firsts_: slices of all classes before each, and of all.
   void count_slices() {
-    result.firsts = Memory::template zeros<std::uint64_t>(class_ends.size() + 1);
-    const ClassRows rows = class_rows();
-    std::uint64_t* slice_first = result.firsts.data();
-    Memory::each(class_ends.size(), [=] __host__ __device__(std::uint64_t i) {
-      const std::uint32_t of_slice = SliceClass{static_cast<std::uint32_t>(i % kClasses)}.rows_of_slice();
-      slice_first[i + 1] = (rows.end(i) - rows.begin(i) + of_slice - 1) / of_slice;
+    firsts_ = Vector<std::uint64_t>(rows_.count() + 1);
+    const ClassRows rows = rows_;
+    std::uint64_t* first = firsts_.data();
+    Memory::each(rows.count(), [=] __host__ __device__(std::uint64_t i) {
+      rows.ends[i] = rows.find_end(static_cast<std::uint32_t>(i));
     });
-    sum_up(result.firsts);
+    Memory::each(firsts_.size(), [=] __host__ __device__(std::uint64_t i) {
+      first[i] = i == 0 ? 0 : rows.num_slices(static_cast<std::uint32_t>(i - 1));
+    });
+    sum_up(firsts_);
   }
-  const std::uint64_t* num_slices_there() const { return result.firsts.data() + class_ends.size(); }
 
-  void shape_slices(std::uint64_t num_slices) {
-    result.slices = BuildVector<Memory, Slice>(num_slices);
-    result.groups = BuildVector<Memory, std::uint32_t>(num_slices);
-    result.first_rows = BuildVector<Memory, std::uint32_t>(num_slices);
-    result.before = BuildVector<Memory, SliceSizes>(num_slices + 1);
-    const ClassRows rows = class_rows();
-    const std::uint64_t* slice_first = result.firsts.data();
-    const std::uint32_t *group_first = of.first, *group_out = of.out;
-    const std::uint16_t* length = of.lengths;
-    Slice* slice = result.slices.data();
-    std::uint32_t *group = result.groups.data(), *first_row = result.first_rows.data();
-    SliceSizes* sizes = result.before.data();
-    Memory::clear(sizes, sizeof *sizes);
+  void shape_slices(std::array<CutSlices<Memory>, 2>& cut) {
+    const ClassRows rows = rows_;
+    const std::uint64_t* first = firsts_.data();
+    const std::uint64_t num_before = cut[0].slices.size();
+    const ShapedSlices a = cut[0].shaped(), b = cut[1].shaped();
     Memory::each_in_rows(
-        result.firsts, num_slices,
+        firsts_, num_before + cut[1].slices.size(),
         [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
-          const SliceClass kind{static_cast<std::uint32_t>(i % kClasses)};
-          const std::uint64_t g = i / kClasses;
-          const std::uint32_t most = kind.rows_of_slice(),
-                              row = rows.begin(i) + static_cast<std::uint32_t>(s - slice_first[i]) * most,
-                              left = rows.end(i) - row;
-          Slice shape = kind.shape(left < most ? left : most, length[row]);
-          shape.first_out = group_out[g] + (row - group_first[g]);
-          return {shape, static_cast<std::uint32_t>(g), row};
+          return rows.slice(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(s - first[i]));
         },
         [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
-          slice[s] = found.slice;
-          group[s] = found.group;
-          first_row[s] = found.first_row;
-          sizes[s + 1] = SliceSizes::of(found.slice);
+          if (s < num_before)
+            a.store(s, found);
+          else
+            b.store(s - num_before, found);
         });
   }
 
-  void place_words() {
-    sum_up(result.before);
-    Slice* slice = result.slices.data();
-    const SliceSizes* before = result.before.data();
-    Memory::each(result.slices.size(),
-                 [=] __host__ __device__(std::uint64_t s) { slice[s].first_word = before[s].words; });
+  /// num_before: slices of the first list.
+  void begin_windows(std::uint64_t num_before) {
+    const ClassRows rows = rows_;
+    const std::uint64_t* first = firsts_.data();
+    const std::uint64_t of_a = rows.a.num_windows();
+    Memory::each(of_a + rows.b.num_windows(), [=] __host__ __device__(std::uint64_t w) {
+      if (w < of_a)
+        rows.a.windows[w].first_slice = first[rows.a.first_class(w)];
+      else
+        rows.b.windows[w - of_a].first_slice =
+            first[rows.a.num_classes() + rows.b.first_class(w - of_a)] - num_before;
+    });
   }
-  const SliceSizes* sizes_there() const { return result.before.data() + result.slices.size(); }
 
-  SliceGroups of;
-  BuildVector<Memory, std::uint32_t> class_ends;  ///< behind the last row of each
-  CutSlices<Memory> result{};
+ private:
+  Vector<std::uint32_t> ends_;
+  ClassRows rows_;
+  Vector<std::uint64_t> firsts_;
 };
 
-/// Of two lists of groups at once: the host waits for each number that it reads.
+/// Each list has a window at least. Loops over rows number classes in 32 bits.
 template <class Memory>
 std::array<CutSlices<Memory>, 2> cut_slices(const SliceGroups& a, const SliceGroups& b) {
-  if (std::max(a.num_groups, b.num_groups) > kNoVertex / SliceClass::kCount)
-    // Loops over rows number them in 32 bits.
+  if (a.num_classes() + b.num_classes() >= kNoVertex)
     throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
-  SliceCutter<Memory> cutters[] = {SliceCutter<Memory>(a), SliceCutter<Memory>(b)};
-  for (auto& cutter : cutters) {
-    cutter.end_classes();
-    cutter.count_slices();
-  }
-  const auto num_slices = Memory::read_both(cutters[0].num_slices_there(), cutters[1].num_slices_there());
-  for (std::size_t i = 0; i < 2; ++i) {
-    cutters[i].shape_slices(num_slices[i]);
-    cutters[i].place_words();
-  }
-  const auto sizes = Memory::read_both(cutters[0].sizes_there(), cutters[1].sizes_there());
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (sizes[i].words > kMostSliceWords)
-      throw ResourceError("the matrix needs more than 2^34 words; use more ranks");
-    cutters[i].result.sizes = sizes[i];
-  }
-  return {std::move(cutters[0].result), std::move(cutters[1].result)};
+  return SliceCutter<Memory>(a, b).run();
 }
 
 }  // namespace tessera::cuda

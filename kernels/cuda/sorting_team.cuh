@@ -1,5 +1,5 @@
-// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh, deal_block.cuh
-// and vertex_order.cuh share.
+// Counts of digits in shared memory, for warps that sort together: what group_sort.cuh, deal_block.cuh,
+// vertex_order.cuh and long_columns.cuh share.
 #pragma once
 #include <cstdint>
 
@@ -33,6 +33,23 @@ struct SortingTeam {
   __device__ void clear() {
     for (unsigned i = 0; i < kOfThread; ++i) counts[thread() + i * kThreads] = 0;
     sync();
+  }
+  /// Adds what a warp has, an element a thread in each of `rounds` rounds: digit_of(i), kOf for none.
+  /// before[i]: those of the same digit that the warp has before.
+  template <unsigned kRounds, class DigitOf>
+  __device__ __forceinline__ void count_rounds(unsigned rounds, const DigitOf& digit_of,
+                                               std::uint32_t (&before)[kRounds]) {
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      if (i >= rounds) break;
+      const std::uint32_t digit = digit_of(i);
+      const unsigned alike = __match_any_sync(~0u, digit), before_lane = __popc(alike & ((1u << lane) - 1));
+      before[i] = digit < kOf ? count_of(digit) + before_lane : 0;
+      __syncwarp();
+      if (digit < kOf && before_lane == 0) count_of(digit) += static_cast<Count>(__popc(alike));
+      __syncwarp();
+    }
   }
   /// counts: of all before each.
   __device__ void sum_up() {

@@ -279,17 +279,17 @@ __global__ void __launch_bounds__(DealShape<kTiles>::kThreads, DealShape<kTiles>
   store_dealt(given, block, tiles);
 }
 
-/// num_pieces: of each tile.
 template <unsigned kTiles>
-void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
-                    std::uint32_t* num_pieces) {
+void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles) {
   using Shape = DealShape<kTiles>;
   const auto num_blocks = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(given.count, Shape::kElements)),
              num_groups = ceil_div(num_blocks, DealState::kGroupBlocks);
   BuildVector<DeviceMemory, std::uint32_t> block_rows(num_blocks + std::uint64_t{1});
-  const std::uint64_t num_words = std::uint64_t{num_blocks} * given.num_tiles;
-  auto words = DeviceMemory::zeros<std::uint32_t>(num_words + 1);
-  auto groups = DeviceMemory::zeros<GroupBits>(std::uint64_t{num_groups} * given.num_tiles);
+  // Words of groups, then of blocks and, of as many bits, the next block's number.
+  const std::uint64_t group_words = std::uint64_t{num_groups} * given.num_tiles,
+                      block_words = std::uint64_t{num_blocks} * given.num_tiles;
+  auto words = DeviceMemory::zeros<GroupBits>(group_words + block_words / 2 + 1);
+  auto* const of_blocks = reinterpret_cast<std::uint32_t*>(words.data() + group_words);
   std::uint32_t* row = block_rows.data();
   DeviceMemory::each(block_rows.size(), [=] __device__(std::uint64_t b) {
     const std::uint64_t at = b * Shape::kElements;
@@ -298,19 +298,20 @@ void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtT
   });
   constexpr std::size_t kBytes = sizeof(DealBlock<kTiles>);
   allow_shared_bytes<deal_to_tiles_kernel<kTiles>>(kBytes);
-  const DealState state{num_blocks, given.num_tiles, words.data(), groups.data()};
+  const DealState state{num_blocks, given.num_tiles, of_blocks, words.data()};
   deal_to_tiles_kernel<kTiles>
-      <<<num_blocks, Shape::kThreads, kBytes>>>(given, row, state, words.data() + num_words, tiles);
+      <<<num_blocks, Shape::kThreads, kBytes>>>(given, row, state, of_blocks + block_words, tiles);
   TESSERA_CUDA_CALL(cudaGetLastError());
-  const GroupBits* const last = groups.data() + (groups.size() - given.num_tiles);
-  DeviceMemory::each(given.num_tiles,
-                     [=] __device__(std::uint64_t t) { num_pieces[t] = GroupWord::span(last[t]).pieces; });
+  const GroupBits* const last = words.data() + (group_words - given.num_tiles);
+  DeviceMemory::each(given.num_tiles, [=] __device__(std::uint64_t t) {
+    const std::uint32_t first = given.tile_starts[t];
+    tiles.pieces[t] = {first, first + GroupWord::span(last[t]).pieces};
+  });
 }
 
-inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
-                         std::uint32_t* num_pieces) {
+inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles) {
   std::vector<std::uint32_t> next(given.tile_starts, given.tile_starts + given.num_tiles);
-  std::fill_n(num_pieces, given.num_tiles, 0);
+  for (std::uint32_t t = 0; t < given.num_tiles; ++t) tiles.pieces[t] = {next[t], next[t]};
   for (std::uint64_t row = 0; row < num_rows; ++row)
     for (std::uint64_t e = given.starts[row]; e < given.starts[row + 1]; ++e) {
       const VertexId of = given.first_row + static_cast<VertexId>(row);
@@ -320,27 +321,26 @@ inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const D
                           key = given.slot_keys.key(given.slot_of_column[given.cols[at]]),
                           tile = key >> kTileShift, to = next[tile]++;
       tiles.offsets[to] = static_cast<std::uint16_t>(key);
-      const std::uint32_t pieces_end = given.tile_starts[tile] + num_pieces[tile];
-      if (num_pieces[tile] > 0 && tiles.piece_rows[pieces_end - 1] == of) continue;
-      tiles.piece_firsts[pieces_end] = to;
-      tiles.piece_rows[pieces_end] = of;
+      Segment& pieces = tiles.pieces[tile];
+      if (pieces.end > pieces.first && tiles.piece_rows[pieces.end - 1] == of) continue;
+      tiles.piece_firsts[pieces.end] = to;
+      tiles.piece_rows[pieces.end] = of;
       ++tiles.pieces_of_rows[row];
-      ++num_pieces[tile];
+      ++pieces.end;
     }
 }
 
 template <class Memory>
-void deal_to_tiles(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles,
-                   std::uint32_t* num_pieces) {
+void deal_to_tiles(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles) {
   require(given.num_tiles <= kMostDealtTiles && given.count <= kMostDealt && num_rows <= kMostDealtRows,
           "tiles, elements and rows that are dealt are limited");
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     const auto deal = given.num_tiles <= kFewDealtTiles    ? deal_on_device<kFewDealtTiles>
                       : given.num_tiles <= kManyDealtTiles ? deal_on_device<kManyDealtTiles>
                                                            : deal_on_device<kMostDealtTiles>;
-    deal(given, num_rows, tiles, num_pieces);
+    deal(given, num_rows, tiles);
   } else {
-    deal_on_host(given, num_rows, tiles, num_pieces);
+    deal_on_host(given, num_rows, tiles);
   }
 }
 

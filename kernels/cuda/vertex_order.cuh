@@ -4,72 +4,16 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <type_traits>
 
-#include "kernels/column_slots.hpp"
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/long_columns.cuh"
 #include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/sorting_team.cuh"
+#include "kernels/cuda/vertex_links.cuh"
 
 namespace tessera::cuda {
-
-/// What vertices are ordered by first: inputs, rows that are none, the rest. Columns of kLong elements or
-/// more, few of a power-law graph, share a key, and all inputs do in the order as given.
-struct OrderKey {
-  static constexpr std::uint32_t kLong = 253, kRowAlone = 254, kRest = 255, kCount = 256;
-  __host__ __device__ static std::uint32_t of(bool by_length, std::uint32_t column, std::uint32_t row) {
-    if (column == 0) return row > 0 ? kRowAlone : kRest;
-    return by_length && column < kLong ? kLong - column : 0;
-  }
-};
-
-/// What a vertex has: elements of its column and of its row, and where the row begins.
-struct VertexLinks {
-  std::uint32_t column, row, row_begin;
-};
-
-/// The vertices of a graph, of fewer than 2^32 elements.
-struct GivenVertices {
-  std::uint64_t count;
-  const std::uint32_t* column_lengths;
-  const EdgeOffset* row_offsets;
-  bool by_length;  ///< else in the order as given
-
-  __host__ __device__ VertexLinks links(std::uint64_t v) const {
-    const auto begin = static_cast<std::uint32_t>(row_offsets[v]);
-    return {column_lengths[v], static_cast<std::uint32_t>(row_offsets[v + 1]) - begin, begin};
-  }
-  __host__ __device__ std::uint32_t key(const VertexLinks& links) const {
-    return OrderKey::of(by_length, links.column, links.row);
-  }
-};
-
-/// What a look at all vertices finds.
-struct VertexFindings {
-  std::uint32_t longest_column = 0, longest_row = 0;
-  std::uint32_t num_long = 0;  ///< inputs that share the first key
-  std::uint32_t num_inputs = 0;
-  std::uint32_t num_linked = 0;  ///< inputs, and rows with elements
-};
-
-/// Where vertices in order go, and what each has.
-struct PlacedVertices {
-  ColumnSlots slot_of_input;
-  VertexId *vertices, *slots;               ///< in order; and of each vertex, kNoVertex: it is no input
-  std::uint32_t* column_lengths;            ///< in order, of inputs
-  std::uint64_t *row_begins, *row_lengths;  ///< in order, of those with links
-
-  __host__ __device__ void tell_slot(std::uint32_t place, VertexId vertex, const VertexLinks& links) const {
-    slots[vertex] = links.column > 0 ? slot_of_input.slot_of(place) : kNoVertex;
-  }
-  __host__ __device__ void put(std::uint32_t place, VertexId vertex, const VertexLinks& links) const {
-    vertices[place] = vertex;
-    if (links.column > 0) column_lengths[place] = links.column;
-    if (links.column == 0 && links.row == 0) return;
-    row_begins[place] = links.row_begin;
-    row_lengths[place] = links.row;
-  }
-};
 
 inline constexpr unsigned kOrderWarps = 16, kOrderThreads = 32 * kOrderWarps, kOrderRounds = 8,
                           kOrderVertices = kOrderRounds * kOrderThreads;  // of a block
@@ -87,21 +31,16 @@ __device__ inline std::uint64_t vertex_of_thread(unsigned i) {
 __device__ inline void count_keys_of_block(OrderTeam& team, const GivenVertices& given,
                                            VertexLinks (&links)[kOrderRounds],
                                            std::uint32_t (&before)[kOrderRounds]) {
-  const unsigned lane = threadIdx.x % 32;
 #pragma unroll
   for (unsigned i = 0; i < kOrderRounds; ++i)
     links[i] = given.links(min(vertex_of_thread(i), given.count - 1));
   team.clear();
-#pragma unroll
-  for (unsigned i = 0; i < kOrderRounds; ++i) {
-    const bool is_one = vertex_of_thread(i) < given.count;
-    const std::uint32_t key = is_one ? given.key(links[i]) : OrderKey::kCount;
-    const unsigned alike = __match_any_sync(~0u, key), before_lane = __popc(alike & ((1u << lane) - 1));
-    before[i] = is_one ? team.count_of(key) + before_lane : 0;
-    __syncwarp();
-    if (is_one && before_lane == 0) team.count_of(key) += static_cast<std::uint16_t>(__popc(alike));
-    __syncwarp();
-  }
+  team.count_rounds(
+      kOrderRounds,
+      [&](unsigned i) {
+        return vertex_of_thread(i) < given.count ? given.key(links[i]) : std::uint32_t{OrderKey::kCount};
+      },
+      before);
   __syncthreads();
 }
 
@@ -177,13 +116,15 @@ inline __global__ void __launch_bounds__(kOrderThreads, 2)
   }
 }
 
-/// Of the counts of all keys, summed up, in so many blocks.
+/// Of the counts of all keys, summed up, in so many blocks. And rows' elements are summed up from 0.
 struct FindInCounts {
   std::uint64_t num_blocks;
   const std::uint32_t *ends, *longest;  ///< longest: of a column, and of a row
   VertexFindings* found;
+  std::uint64_t* before_rows;  ///< of no row
 
   __host__ __device__ void operator()(std::uint64_t) const {
+    *before_rows = 0;
     *found = {.longest_column = longest[0],
               .longest_row = longest[1],
               .num_long = ends[num_blocks - 1],
@@ -192,13 +133,18 @@ struct FindInCounts {
   }
 };
 
-/// By how much each of the first columns is shorter than the longest.
+/// Of the first columns: by how much each is shorter than the longest, and whose it is.
 struct KeyOfLong {
   std::uint32_t longest;
   const std::uint32_t* column_lengths;
+  const VertexId* vertices;
   std::uint32_t* keys;
+  VertexId* of_keys;
 
-  __host__ __device__ void operator()(std::uint64_t i) const { keys[i] = longest - column_lengths[i]; }
+  __host__ __device__ void operator()(std::uint64_t i) const {
+    keys[i] = longest - column_lengths[i];
+    of_keys[i] = vertices[i];
+  }
 };
 
 /// Puts a vertex where it is in order.
@@ -208,9 +154,7 @@ struct PutInOrder {
   const VertexId* ordered;
 
   __host__ __device__ void operator()(std::uint64_t i) const {
-    const VertexLinks links = given.links(ordered[i]);
-    placed.tell_slot(static_cast<std::uint32_t>(i), ordered[i], links);
-    placed.put(static_cast<std::uint32_t>(i), ordered[i], links);
+    placed.put_in_order(given, static_cast<std::uint32_t>(i), ordered[i]);
   }
 };
 
@@ -234,8 +178,10 @@ struct VertexOrder {
         column_lengths(given.count),
         row_begins(given.count),
         row_starts(given.count + 1) {
-    Memory::clear(row_starts.data(), sizeof(std::uint64_t));
-    if (given.count == 0) return;
+    if (given.count == 0) {
+      Memory::clear(row_starts.data(), sizeof(std::uint64_t));
+      return;
+    }
     const PlacedVertices placed{ColumnSlots(tile_columns, ceil_div<std::uint64_t>(given.count, tile_columns)),
                                 vertices.data(),
                                 slots.data(),
@@ -245,9 +191,15 @@ struct VertexOrder {
     auto longest = Memory::template zeros<std::uint32_t>(2);
     const Vector<std::uint32_t> ends = count(given, longest.data());
     Vector<VertexFindings> all(1);
-    Memory::each(1, FindInCounts{num_blocks(given), ends.data(), longest.data(), all.data()});
-    found = side.to_host(all.data(), 1, [&] { place(given, ends, placed); })[0];
-    if (given.by_length && found.num_long > 0) order_long_columns(given, placed);
+    Memory::each(1,
+                 FindInCounts{num_blocks(given), ends.data(), longest.data(), all.data(), row_starts.data()});
+    std::optional<LongSort> sort;
+    if (given.by_length) sort.emplace(given.count);
+    found = side.to_host(all.data(), 1, [&] {
+      place(given, ends, placed);
+      if (sort) sort->run(given, placed, all.data());
+    })[0];
+    if (sort && found.num_long > sort->most()) order_long_columns(given, placed);
     column_lengths.truncate(found.num_inputs);
     row_begins.truncate(found.num_linked);
     row_starts.truncate(found.num_linked + std::uint64_t{1});
@@ -255,6 +207,14 @@ struct VertexOrder {
   }
 
  private:
+  /// What stands for it where there is no device.
+  struct NoSort {
+    explicit NoSort(std::uint64_t) {}
+    std::uint32_t most() const { return 0; }
+    void run(const GivenVertices&, const PlacedVertices&, const VertexFindings*) {}
+  };
+  using LongSort = std::conditional_t<std::is_same_v<Memory, DeviceMemory>, LongColumnSort, NoSort>;
+
   static std::uint64_t num_blocks(const GivenVertices& given) {
     return ceil_div<std::uint64_t>(given.count, kOrderVertices);
   }
@@ -300,12 +260,12 @@ struct VertexOrder {
     }
   }
 
-  /// They come first, so far in the order as given.
+  /// They come first, so far in the order as given. On a device only where LongSort has no room for them.
   void order_long_columns(const GivenVertices& given, const PlacedVertices& placed) {
     Vector<std::uint32_t> keys(found.num_long);
     Vector<VertexId> ordered(found.num_long);
-    Memory::each(keys.size(), KeyOfLong{found.longest_column, placed.column_lengths, keys.data()});
-    Memory::copy(vertices.data(), ordered.data(), ordered.size() * sizeof(VertexId));
+    Memory::each(keys.size(), KeyOfLong{found.longest_column, placed.column_lengths, placed.vertices,
+                                        keys.data(), ordered.data()});
     Memory::sort(keys, ordered, 0, bits_for(found.longest_column - OrderKey::kLong));
     Memory::each(ordered.size(), PutInOrder{given, placed, ordered.data()});
   }

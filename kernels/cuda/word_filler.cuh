@@ -40,12 +40,12 @@ __host__ __device__ void fill_other_words(const Source& source, std::uint64_t s,
 struct PartPlaces {
   std::uint32_t whole = 0, rest = 0;  ///< of kArrangedWords words, and of what is left of a lane
 
-  __host__ __device__ static PartPlaces of(const Slice& s, const SliceSizes& before, const SliceSizes& all) {
+  __host__ __device__ static PartPlaces of(const Slice& s, const PartCounts& before, const PartCounts& all) {
     PartPlaces places;
     const std::uint32_t left = s.num_words % kArrangedWords;
-    for (std::uint32_t w = 1, first = 0; w <= kArrangedWords; first += all.parts[w++ - 1]) {
-      if (w == kArrangedWords) places.whole = first + before.parts[w - 1];
-      if (w == left) places.rest = first + before.parts[w - 1];
+    for (std::uint32_t w = 1, first = 0; w <= kArrangedWords; first += all.of_words[w++ - 1]) {
+      if (w == kArrangedWords) places.whole = first + before.of_words[w - 1];
+      if (w == left) places.rest = first + before.of_words[w - 1];
     }
     return places;
   }
@@ -56,10 +56,10 @@ struct PartPlaces {
 template <class Memory, class Source>
 BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut, const Source& source,
                                              std::uint32_t* words) {
-  BuildVector<Memory, NumberedPart> parts(cut.sizes.all_parts());
+  BuildVector<Memory, NumberedPart> parts(cut.sizes.parts.all());
   NumberedPart* part = parts.data();
-  const SliceSizes* before = cut.before.data();
-  const SliceSizes all = cut.sizes;
+  const PartCounts* before = cut.parts_before.data();
+  const PartCounts all = cut.sizes.parts;
   Memory::each(cut.slices.size() * kSliceThreads, [=] __host__ __device__(std::uint64_t i) {
     const std::uint64_t s = i / kSliceThreads;
     const auto thread = static_cast<std::uint32_t>(i % kSliceThreads);
@@ -84,7 +84,7 @@ void fill_words(const CutSlices<Memory>& cut, const Source& source, std::uint32_
   const NumberedPart* part = parts.data();
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     if (parts.empty()) return;
-    const std::uint32_t num_parts = cut.sizes.all_parts();
+    const std::uint32_t num_parts = cut.sizes.parts.all();
     const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kFillThreads));
     fill_parts_kernel<S><<<num_blocks, kFillThreads>>>(num_parts, part, source, words, values);
     TESSERA_CUDA_CALL(cudaGetLastError());
@@ -115,11 +115,12 @@ struct ValuePair {
 /// Writes the values beside all words, before these are arranged; of padding 0.
 template <class Memory, class S, class Source>
 void fill_values(const CutSlices<Memory>& cut, const Source& source, S* values) {
-  BuildVector<Memory, std::uint64_t> first_words(cut.before.size());
-  const SliceSizes* before = cut.before.data();
+  const std::uint64_t num_slices = cut.slices.size(), num_words = cut.sizes.words;
+  BuildVector<Memory, std::uint64_t> first_words(num_slices + 1);
   std::uint64_t* first_word = first_words.data();
-  Memory::each(first_words.size(),
-               [=] __host__ __device__(std::uint64_t s) { first_word[s] = before[s].words; });
+  Memory::each(first_words.size(), [=] __host__ __device__(std::uint64_t s) {
+    first_word[s] = s < num_slices ? source.slices[s].first_word : num_words;
+  });
   Memory::each_in_rows(
       first_words, cut.sizes.words,
       [=] __host__ __device__(std::uint64_t s, std::uint64_t word) -> ValuePair<S> {

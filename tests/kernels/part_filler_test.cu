@@ -139,7 +139,14 @@ Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
   auto offsets = offsets_with_room<Memory>(rows.offsets.size());
   Memory::upload(rows.offsets.data(), offsets.data(), rows.offsets.size() * sizeof(std::uint16_t));
   const auto values = Memory::template from_host<S>(rows.values);
-  const SliceGroups groups{rows.out.size(), firsts.data(), lengths.data(), out.data()};
+  const auto num_groups = static_cast<std::uint32_t>(rows.out.size());
+  BuildVector<Memory, Window> windows(num_groups + std::uint64_t{1});
+  const SliceGroups groups{.num_groups = num_groups,
+                           .groups_of_window = 1,
+                           .first = firsts.data(),
+                           .lengths = lengths.data(),
+                           .out = out.data(),
+                           .windows = windows.data()};
   const auto cut = std::move(cut_slices<Memory>(groups, groups)[1]);
   const std::uint64_t* begin = begins.data();
   const std::uint16_t* length = lengths.data();

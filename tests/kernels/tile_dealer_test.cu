@@ -81,27 +81,30 @@ Dealt dealt_in(const Rows& rows) {
              slots_there = Memory::template from_host<VertexId>(slots);
   const auto tile_starts = Memory::template from_host<std::uint32_t>(starts_of_tiles);
   BuildVector<Memory, std::uint16_t> offsets(count);
-  BuildVector<Memory, std::uint32_t> piece_firsts(count), num_pieces(rows.num_tiles);
+  BuildVector<Memory, std::uint32_t> piece_firsts(count);
+  BuildVector<Memory, Segment> pieces(rows.num_tiles);
   BuildVector<Memory, VertexId> piece_rows(count);
   const std::uint64_t num_rows = rows.columns.size();
   auto pieces_of_rows = Memory::template zeros<std::uint32_t>(num_rows);
-  deal_to_tiles<Memory>({.count = count,
-                         .starts = starts.data(),
-                         .from = froms.data(),
-                         .cols = cols.data(),
-                         .slot_of_column = slots_there.data(),
-                         .slot_keys = SlotKeys(kTileColumns + 1),
-                         .first_row = kFirstRow,
-                         .num_tiles = rows.num_tiles,
-                         .tile_starts = tile_starts.data()},
-                        num_rows,
-                        {offsets.data(), piece_firsts.data(), piece_rows.data(), pieces_of_rows.data()},
-                        num_pieces.data());
+  deal_to_tiles<Memory>(
+      {.count = count,
+       .starts = starts.data(),
+       .from = froms.data(),
+       .cols = cols.data(),
+       .slot_of_column = slots_there.data(),
+       .slot_keys = SlotKeys(kTileColumns + 1),
+       .first_row = kFirstRow,
+       .num_tiles = rows.num_tiles,
+       .tile_starts = tile_starts.data()},
+      num_rows,
+      {offsets.data(), piece_firsts.data(), piece_rows.data(), pieces_of_rows.data(), pieces.data()});
   Dealt dealt{.offsets = Memory::to_host(offsets.data(), count),
-              .num_pieces = Memory::to_host(num_pieces.data(), rows.num_tiles),
               .pieces_of_rows = Memory::to_host(pieces_of_rows.data(), num_rows)};
+  const auto of_tiles = Memory::to_host(pieces.data(), rows.num_tiles);
   for (std::uint32_t tile = 0; tile < rows.num_tiles; ++tile) {
-    const std::uint64_t first = starts_of_tiles[tile], size = dealt.num_pieces[tile];
+    const std::uint64_t first = of_tiles[tile].first, size = of_tiles[tile].end - first;
+    EXPECT_EQ(first, starts_of_tiles[tile]);
+    dealt.num_pieces.push_back(static_cast<std::uint32_t>(size));
     for (const std::uint32_t e : Memory::to_host(piece_firsts.data() + first, size))
       dealt.piece_firsts.push_back(e);
     for (const VertexId row : Memory::to_host(piece_rows.data() + first, size))
@@ -254,7 +257,7 @@ TEST(TileDealer, KnowsAsManyRowsAsAreCountedTogether) {
 TEST(TileDealer, RefusesMoreTilesThanBlocksTake) {
   DealtRows rows{.slot_keys = SlotKeys(kTileColumns + 1)};
   rows.num_tiles = kMostDealtTiles + 1;
-  EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}, nullptr), InternalError);
+  EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}), InternalError);
 }
 
 }  // namespace

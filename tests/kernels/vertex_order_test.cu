@@ -7,6 +7,8 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "kernels/devices.hpp"
 
@@ -107,7 +109,7 @@ TEST(VertexOrder, KnowsLongColumnsAndThoseThatAreAlike) {
   std::mt19937 random(7);
   const auto one = [](std::size_t) { return 1u; };
   const auto none = [](std::size_t) { return 0u; };
-  for (const std::size_t count : {3u, 5000u, 20000u}) {
+  for (const std::size_t count : {3u, 5000u, 40000u}) {
     SCOPED_TRACE(count);
     expect_ordered(make_lengths(
         count, [&](std::size_t) { return OrderKey::kLong - 2 + random() % 5; }, one));
@@ -119,6 +121,21 @@ TEST(VertexOrder, KnowsLongColumnsAndThoseThatAreAlike) {
     expect_ordered(make_lengths(count, none, one));
     expect_ordered(make_lengths(count, none, none));
   }
+}
+
+/// So many long columns that they are a block's, some blocks', all that a kernel sorts at once, and one more.
+TEST(VertexOrder, SortsLongColumnsOfAllNumbers) {
+  std::mt19937 random(9);
+  const auto none = [](std::size_t) { return 0u; };
+  const unsigned blocks = num_devices() > 0 ? std::min(blocks_beside(), kMostLongBlocks) : kMostLongBlocks;
+  const std::size_t most_at_once = std::size_t{blocks} * kLongRounds * kLongThreads;
+  for (const std::size_t count :
+       {std::size_t{2}, std::size_t{513}, std::size_t{40000}, most_at_once, most_at_once + 1})
+    for (const std::uint32_t most : {3u, 300u, 70000u, ~0u - OrderKey::kLong}) {
+      SCOPED_TRACE(std::to_string(count) + " columns of up to " + std::to_string(most) + " more");
+      expect_ordered(make_lengths(
+          count, [&](std::size_t) { return OrderKey::kLong + random() % most; }, none));
+    }
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST(ArrangedParts, CoverTheWordsOfASliceOnce) {
   }
 }
 
-/// So that 32 bits number the parts of 2^34 words (kernels/cuda/slice_cutter.cuh).
+/// So that 32 bits number the parts of 2^34 words (kernels/cuda/slice_sizes.cuh).
 TEST(ArrangedParts, AreAFourthOfTheAlignedWordsAtMost) {
   for (unsigned words = 1; words <= 1024; ++words) {
     const auto num_words = static_cast<std::uint16_t>(words);

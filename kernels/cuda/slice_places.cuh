@@ -1,0 +1,182 @@
+// Where the words and parts of slices come among those of all: sums over blocks of slices, of the blocks, and
+// of the slices of each.
+#pragma once
+#include <array>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cuda/std/functional>
+#include <type_traits>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/slice_sizes.cuh"
+
+namespace tessera::cuda {
+
+/// A slice, whose it is, and where its rows begin in the list of all.
+struct NumberedSlice {
+  Slice slice;
+  std::uint32_t group, first_row;
+};
+
+struct ShapedSlices {
+  Slice* slices;
+  std::uint32_t *groups, *first_rows;
+
+  __host__ __device__ void store(std::uint64_t s, const NumberedSlice& found) const {
+    slices[s] = found.slice;
+    groups[s] = found.group;
+    first_rows[s] = found.first_row;
+  }
+};
+
+/// Slices that are cut, and what they come to.
+template <class Memory>
+struct CutSlices {
+  template <class T>
+  using Vector = BuildVector<Memory, T>;
+  Vector<Slice> slices;
+  Vector<std::uint32_t> groups;      ///< of each slice
+  Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
+  Vector<PartCounts> parts_before;   ///< of all slices before each
+  SliceSizes sizes;                  ///< of all
+
+  explicit CutSlices(std::uint64_t num_slices)
+      : slices(num_slices), groups(num_slices), first_rows(num_slices), parts_before(num_slices) {}
+  ShapedSlices shaped() { return {slices.data(), groups.data(), first_rows.data()}; }
+};
+
+/// Slices, and where it is said what lies before each.
+struct PlacedSlices {
+  std::uint64_t count;
+  Slice* slices;
+  PartCounts* parts_before;
+
+  __host__ __device__ void place(std::uint64_t s, const SliceSizes& before) const {
+    slices[s].first_word = before.words;
+    parts_before[s] = before.parts;
+  }
+};
+
+inline constexpr unsigned kPlaceSlicesThreads = 256, kSumBlocksThreads = 1024, kSlicesEach = 4,
+                          kPlacedAtOnce = kSlicesEach * kPlaceSlicesThreads;  // slices of a block
+
+/// Two lists, one behind the other in blocks of slices, each of one list.
+struct PlacedLists {
+  PlacedSlices lists[2];
+
+  __host__ __device__ std::uint32_t num_blocks(unsigned list) const {
+    return static_cast<std::uint32_t>((lists[list].count + kPlacedAtOnce - 1) / kPlacedAtOnce);
+  }
+  /// Of a block: its list, whose first slice of the block this is.
+  __device__ const PlacedSlices& of_block(std::uint32_t block, std::uint64_t& first) const {
+    const std::uint32_t before = num_blocks(0);
+    const unsigned list = block < before ? 0 : 1;
+    first = std::uint64_t{block - (list == 0 ? 0 : before)} * kPlacedAtOnce;
+    return lists[list];
+  }
+};
+
+/// sums[b]: what the slices of block b come to.
+inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
+    sum_slices_kernel(PlacedLists given, SliceSizes* sums) {
+  using Reduce = cub::BlockReduce<SliceSizes, kPlaceSlicesThreads>;
+  __shared__ typename Reduce::TempStorage scratch;
+  std::uint64_t first;
+  const PlacedSlices& list = given.of_block(blockIdx.x, first);
+  SliceSizes sum;
+#pragma unroll
+  for (unsigned i = 0; i < kSlicesEach; ++i) {
+    const std::uint64_t s = first + i * kPlaceSlicesThreads + threadIdx.x;
+    if (s < list.count) sum = sum + SliceSizes::of(list.slices[s]);
+  }
+  sum = Reduce(scratch).Sum(sum);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/// sums: of all blocks of the list before each, from then on; totals: of the lists. One block.
+inline __global__ void __launch_bounds__(kSumBlocksThreads)
+    sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, SliceSizes* totals) {
+  using Scan = cub::BlockScan<SliceSizes, kSumBlocksThreads>;
+  __shared__ typename Scan::TempStorage scratch;
+  for (unsigned list = 0; list < 2; sums += given.num_blocks(list++)) {
+    SliceSizes before;
+    for (std::uint32_t first = 0; first < given.num_blocks(list); first += kSumBlocksThreads) {
+      const std::uint32_t b = first + threadIdx.x;
+      SliceSizes own, all;
+      if (b < given.num_blocks(list)) own = sums[b];
+      Scan(scratch).ExclusiveScan(own, own, SliceSizes{}, ::cuda::std::plus<>(), all);
+      if (b < given.num_blocks(list)) sums[b] = before + own;
+      before = before + all;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) totals[list] = before;
+  }
+}
+
+/// before: of all blocks of the list before each.
+inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
+    place_slices_kernel(PlacedLists given, const SliceSizes* before) {
+  using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
+  __shared__ typename Scan::TempStorage scratch;
+  std::uint64_t first;
+  const PlacedSlices& list = given.of_block(blockIdx.x, first);
+  SliceSizes own[kSlicesEach];
+  first += threadIdx.x * kSlicesEach;
+#pragma unroll
+  for (unsigned i = 0; i < kSlicesEach; ++i)
+    if (first + i < list.count) own[i] = SliceSizes::of(list.slices[first + i]);
+  SliceSizes sum;
+#pragma unroll
+  for (unsigned i = 0; i < kSlicesEach; ++i) sum = sum + own[i];
+  Scan(scratch).ExclusiveScan(sum, sum, SliceSizes{}, ::cuda::std::plus<>());
+  sum = before[blockIdx.x] + sum;
+#pragma unroll
+  for (unsigned i = 0; i < kSlicesEach; ++i) {
+    if (first + i < list.count) list.place(first + i, sum);
+    sum = sum + own[i];
+  }
+}
+
+/// totals: what all of each list come to.
+template <class Memory>
+BuildVector<Memory, SliceSizes> sum_up_slices(const PlacedLists& given) {
+  BuildVector<Memory, SliceSizes> totals(2);
+  if constexpr (std::is_same_v<Memory, DeviceMemory>) {
+    const std::uint32_t num_blocks = given.num_blocks(0) + given.num_blocks(1);
+    BuildVector<Memory, SliceSizes> sums(num_blocks);
+    if (num_blocks > 0) sum_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
+    TESSERA_CUDA_CALL(cudaGetLastError());
+    sum_slice_blocks_kernel<<<1, kSumBlocksThreads>>>(given, sums.data(), totals.data());
+    TESSERA_CUDA_CALL(cudaGetLastError());
+    if (num_blocks > 0) place_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
+    TESSERA_CUDA_CALL(cudaGetLastError());
+  } else {
+    for (unsigned list = 0; list < 2; ++list) {
+      SliceSizes before;
+      for (std::uint64_t s = 0; s < given.lists[list].count; ++s) {
+        given.lists[list].place(s, before);
+        before = before + SliceSizes::of(given.lists[list].slices[s]);
+      }
+      totals.data()[list] = before;
+    }
+  }
+  return totals;
+}
+
+/// Gives shaped slices their words, and parts and sizes to their lists.
+template <class Memory>
+void place_slices(std::array<CutSlices<Memory>, 2>& cut) {
+  const auto placed = [](CutSlices<Memory>& list) -> PlacedSlices {
+    return {list.slices.size(), list.slices.data(), list.parts_before.data()};
+  };
+  const auto totals = sum_up_slices<Memory>({{placed(cut[0]), placed(cut[1])}});
+  const auto sizes = Memory::to_host(totals.data(), 2);
+  for (std::size_t list = 0; list < 2; ++list) {
+    if (sizes[list].words > kMostSliceWords)
+      throw ResourceError("the matrix needs more than 2^34 words; use more ranks");
+    cut[list].sizes = sizes[list];
+  }
+}
+
+}  // namespace tessera::cuda

@@ -12,11 +12,14 @@ __global__ void __launch_bounds__(256) each_kernel(std::uint64_t count, F body) 
 }
 
 inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
+/// Blocks of 256 threads of which a multiprocessor has registers for so many have room beside a block of
+/// list_places_kernel (message_places.cuh); others would wait for it.
+inline constexpr unsigned kBlocksBesideOthers = 4;
 
 /// Elements kRowElements * b on belong to block b; rows[b] holds the first of them. A thread's loads come
 /// before its stores, so that they wait together.
 template <class Compute, class Store>
-__global__ void __launch_bounds__(kRowThreads)
+__global__ void __launch_bounds__(kRowThreads, kBlocksBesideOthers)
     each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count,
                         Compute compute, Store store) {
   using Scan = cub::BlockScan<unsigned, kRowThreads>;

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/slice_sizes.cuh"
 
@@ -58,7 +59,7 @@ struct PlacedSlices {
   }
 };
 
-inline constexpr unsigned kPlaceSlicesThreads = 256, kSumBlocksThreads = 1024, kSlicesEach = 4,
+inline constexpr unsigned kPlaceSlicesThreads = 256, kSlicesEach = 4,
                           kPlacedAtOnce = kSlicesEach * kPlaceSlicesThreads;  // slices of a block
 
 /// Two lists, one behind the other in blocks of slices, each of one list.
@@ -95,13 +96,13 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
 }
 
 /// sums: of all blocks of the list before each, from then on; totals: of the lists. One block.
-inline __global__ void __launch_bounds__(kSumBlocksThreads)
+inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
     sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, SliceSizes* totals) {
-  using Scan = cub::BlockScan<SliceSizes, kSumBlocksThreads>;
+  using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
   for (unsigned list = 0; list < 2; sums += given.num_blocks(list++)) {
     SliceSizes before;
-    for (std::uint32_t first = 0; first < given.num_blocks(list); first += kSumBlocksThreads) {
+    for (std::uint32_t first = 0; first < given.num_blocks(list); first += kPlaceSlicesThreads) {
       const std::uint32_t b = first + threadIdx.x;
       SliceSizes own, all;
       if (b < given.num_blocks(list)) own = sums[b];
@@ -115,7 +116,7 @@ inline __global__ void __launch_bounds__(kSumBlocksThreads)
 }
 
 /// before: of all blocks of the list before each.
-inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
+inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
     place_slices_kernel(PlacedLists given, const SliceSizes* before) {
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
@@ -147,7 +148,7 @@ BuildVector<Memory, SliceSizes> sum_up_slices(const PlacedLists& given) {
     BuildVector<Memory, SliceSizes> sums(num_blocks);
     if (num_blocks > 0) sum_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
     TESSERA_CUDA_CALL(cudaGetLastError());
-    sum_slice_blocks_kernel<<<1, kSumBlocksThreads>>>(given, sums.data(), totals.data());
+    sum_slice_blocks_kernel<<<1, kPlaceSlicesThreads>>>(given, sums.data(), totals.data());
     TESSERA_CUDA_CALL(cudaGetLastError());
     if (num_blocks > 0) place_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
     TESSERA_CUDA_CALL(cudaGetLastError());

@@ -172,6 +172,7 @@ struct MessagesBuild {
     messages_.rows = {};
   }
 
+  /// Windows of pass 1, while a device still sorts.
   void send_tiles() {
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)

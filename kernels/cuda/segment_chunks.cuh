@@ -30,6 +30,7 @@ class Segments {
     all.ends_ = ends.data();
     return all;
   }
+  /// Any, which may have gaps between them.
   static Segments listed(const BuildVector<DeviceMemory, Segment>& list) {
     Segments all;
     all.count_ = static_cast<std::uint32_t>(list.size());

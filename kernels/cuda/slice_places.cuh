@@ -20,6 +20,7 @@ struct NumberedSlice {
   std::uint32_t group, first_row;
 };
 
+/// Where slices go as they are shaped, before it is known where their words are.
 struct ShapedSlices {
   Slice* slices;
   std::uint32_t *groups, *first_rows;

@@ -9,38 +9,42 @@
 namespace tessera {
 namespace {
 
-/// Of so many pieces a bin of mean size is joined.
-constexpr std::uint64_t kPiecesOfBin = 16;
-
-/// Rows by equal parts of the messages, in order, from the first on. Behind the last part lie no messages.
-std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, const FindRows& find) {
-  std::vector<BinEdge> edges = find.of_parts(num_pieces);
-  const auto end = std::unique(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
-    return a.messages_before == b.messages_before;
-  });
-  edges.erase(end, edges.end());
-  return edges;
-}
-
-std::uint64_t count_too_large(const std::vector<BinEdge>& edges, std::uint64_t most) {
-  std::uint64_t count = 0;
-  for (std::size_t b = 0; b + 1 < edges.size(); ++b)
-    count += edges[b + 1].messages_before - edges[b].messages_before > most ? 1 : 0;
-  return count;
+struct PieceSizes {
+  std::uint32_t least = ~std::uint32_t{0}, most = 0;
+};
+PieceSizes sizes_of(const std::vector<BinEdge>& edges) {
+  PieceSizes sizes;
+  for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
+    const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
+    sizes.least = std::min(sizes.least, size);
+    sizes.most = std::max(sizes.most, size);
+  }
+  return sizes;
 }
 
 /// Pieces that are too large for a bin give their last rows, as many as one takes, to a piece behind them.
-std::vector<BinEdge> split_too_large(std::vector<BinEdge> edges, std::uint64_t most, const FindRows& find) {
-  while (count_too_large(edges, most) > 0) {
-    std::vector<std::uint32_t> targets;
-    for (std::size_t b = 0; b + 1 < edges.size(); ++b)
-      if (edges[b + 1].messages_before - edges[b].messages_before > most)
-        targets.push_back(edges[b + 1].messages_before - static_cast<std::uint32_t>(most));
-    for (const BinEdge& edge : find.of_targets(targets)) edges.push_back(edge);
-    std::sort(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
-      return a.messages_before != b.messages_before ? a.messages_before < b.messages_before : a.row < b.row;
+void split_too_large(std::vector<BinEdge>& edges, std::uint64_t most, const FindRows& find) {
+  std::vector<std::uint32_t> targets;
+  for (std::size_t b = 0; b + 1 < edges.size(); ++b)
+    if (edges[b + 1].messages_before - edges[b].messages_before > most)
+      targets.push_back(edges[b + 1].messages_before - static_cast<std::uint32_t>(most));
+  for (const BinEdge& edge : find.of_targets(targets)) edges.push_back(edge);
+  std::sort(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
+    return a.messages_before != b.messages_before ? a.messages_before < b.messages_before : a.row < b.row;
+  });
+}
+
+/// Rows by equal parts of the messages, in order, from the first on, each small enough for a bin. Behind the
+/// last lie no messages.
+std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint64_t most, const FindRows& find) {
+  std::vector<BinEdge> edges = find.of_parts(num_pieces);
+  if (sizes_of(edges).least == 0) {  // a look at all is cheap beside moving them
+    const auto end = std::unique(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
+      return a.messages_before == b.messages_before;
     });
+    edges.erase(end, edges.end());
   }
+  while (sizes_of(edges).most > most) split_too_large(edges, most, find);
   return edges;
 }
 
@@ -122,23 +126,16 @@ class PieceJoiner {
   std::vector<std::uint64_t> cost_before_;  // of each piece, and of all; none: messages alone
 };
 
-std::uint64_t in_whole_rounds(std::uint64_t bins, const BinLimits& limits) {
-  return ceil_div<std::uint64_t>(bins, limits.at_once) * limits.at_once;
-}
-
 }  // namespace
 
-std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits) {
+void check(const BinLimits& limits) {
   require(limits.at_once > 0 && limits.least_messages > 0, "bins have limits");
   require(limits.most_messages > 0 && limits.most_messages <= 65535, "a bin has at most 65,535 messages");
-  const std::uint64_t fewest =
-      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(num_messages, limits.most_messages));
-  return std::min(in_whole_rounds(fewest, limits),
-                  std::max<std::uint64_t>(fewest, num_messages / limits.least_messages));
 }
 
 std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages, std::uint64_t longest_row,
                               const FindRows& find, const BinLimits& limits) {
+  check(limits);
   std::uint64_t num_bins = count_bins(num_messages, limits);
   if (longest_row > limits.most_messages)
     throw ResourceError("a row has elements in " + std::to_string(longest_row) + " tiles, expected at most " +
@@ -147,15 +144,14 @@ std::vector<BinEdge> cut_bins(std::uint64_t num_rows, std::uint32_t num_messages
   // Long rows leave bins with room to spare. A few bins more are taken; for many more there are more, and so
   // smaller, pieces: with a piece of one message a bin is as full as its rows allow.
   for (;;) {
-    const PieceJoiner joiner(
-        split_too_large(cut_pieces(num_bins * kPiecesOfBin, find), limits.most_messages, find), limits);
+    const PieceJoiner joiner(cut_pieces(num_bins * kPiecesOfBin, limits.most_messages, find), limits);
     std::vector<BinEdge> edges = joiner.join_evenly(num_bins);
     if (edges.size() - 1 <= num_bins + std::max<std::uint64_t>(1, num_bins / 16)) {
       edges.back() = {static_cast<VertexId>(num_rows), num_messages};
       return edges;
     }
     num_bins += std::max<std::uint64_t>(1, num_bins / 16);
-    if (num_bins > limits.at_once) num_bins = in_whole_rounds(num_bins, limits);
+    if (num_bins > limits.at_once) num_bins = round_up<std::uint64_t>(num_bins, limits.at_once);
   }
 }
 

@@ -17,9 +17,20 @@ struct BinLimits {
   std::uint32_t row_messages = 0;       ///< what a row costs beside its messages, in messages
 };
 
+/// Throws InternalError of limits that allow no bins.
+void check(const BinLimits& limits);
+
 /// Of so many messages, where no row is so long that bins have room to spare: as few as most_messages allows,
-/// and up to as many more as make a multiple of at_once, if least_messages allows.
-std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits);
+/// and up to as many more as make a multiple of at_once, if least_messages allows. More messages have no
+/// fewer.
+TESSERA_HD inline std::uint64_t count_bins(std::uint64_t num_messages, const BinLimits& limits) {
+  const std::uint64_t needed = ceil_div<std::uint64_t>(num_messages, limits.most_messages),
+                      fewest = needed > 0 ? needed : 1,
+                      in_whole_rounds = round_up<std::uint64_t>(fewest, limits.at_once),
+                      worth_it = num_messages / limits.least_messages,
+                      wanted = fewest > worth_it ? fewest : worth_it;
+  return in_whole_rounds < wanted ? in_whole_rounds : wanted;
+}
 
 /// Where one bin ends and the next begins.
 struct BinEdge {
@@ -31,6 +42,13 @@ struct BinEdge {
 TESSERA_HD inline std::uint32_t end_of_part(std::uint64_t i, std::uint64_t num_parts,
                                             std::uint32_t num_messages) {
   return static_cast<std::uint32_t>(i * num_messages / num_parts);
+}
+
+/// Of so many pieces, equal parts of all messages, a bin of mean size is joined.
+inline constexpr std::uint64_t kPiecesOfBin = 16;
+/// The parts that cut_bins() asks for first.
+TESSERA_HD inline std::uint64_t count_first_parts(std::uint64_t num_messages, const BinLimits& limits) {
+  return count_bins(num_messages, limits) * kPiecesOfBin;
 }
 
 /// For each of some targets, ascending and at most all messages, the first row (or the end) with at least so

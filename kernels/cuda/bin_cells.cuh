@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/message_bins.hpp"
 #include "kernels/tile_messages_view.hpp"
 
 namespace tessera::cuda {
@@ -15,11 +16,11 @@ inline constexpr unsigned kCellWarps = 8;  // of a block
 /// tiles do.
 struct BinCells {
   std::uint32_t num_tiles, num_bins;
-  const std::uint32_t* firsts;       ///< message of each cell, bin after bin in a tile, and the end
-  const std::uint32_t* before_bins;  ///< messages in all bins before each
-  const Window* bins;                ///< where their messages lie
-  std::uint32_t* ends_by_bin;        ///< result: messages up to each cell's end, tile after tile in a bin
-  std::uint32_t* places;             ///< result: where the messages of each cell lie, as `firsts`
+  const std::uint32_t* firsts;  ///< message of each cell, bin after bin in a tile, and the end
+  const BinEdge* edges;         ///< of bins
+  const Window* bins;           ///< where their messages lie
+  std::uint32_t* ends_by_bin;   ///< result: messages up to each cell's end, tile after tile in a bin
+  std::uint32_t* places;        ///< result: where the messages of each cell lie, as `firsts`
 
   __host__ __device__ std::uint64_t cell(std::uint32_t tile, std::uint32_t bin) const {
     return std::uint64_t{tile} * num_bins + bin;
@@ -29,7 +30,7 @@ struct BinCells {
   }
   /// up_to: messages of the bin up to this cell's end.
   __host__ __device__ void store(std::uint32_t tile, std::uint32_t bin, std::uint32_t up_to) const {
-    ends_by_bin[std::uint64_t{bin} * num_tiles + tile] = before_bins[bin] + up_to;
+    ends_by_bin[std::uint64_t{bin} * num_tiles + tile] = edges[bin].messages_before + up_to;
     places[cell(tile, bin)] = static_cast<std::uint32_t>(bins[bin].first_in) + up_to - size(tile, bin);
   }
 };

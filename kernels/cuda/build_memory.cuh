@@ -376,10 +376,10 @@ void raise(BuildVector<Memory, T>& values) {
   thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), values.data(),
                          thrust::maximum<T>());
 }
-/// Those i < count, ascending, for which `wanted` holds: num_found.
+/// Those i < count, ascending, for which `wanted` holds, and behind them room for the others.
 template <class I, class Memory, class F>
-BuildVector<Memory, I> indices_where(std::uint64_t count, std::uint64_t num_found, F wanted) {
-  BuildVector<Memory, I> found(num_found);
+BuildVector<Memory, I> indices_where(std::uint64_t count, F wanted) {
+  BuildVector<Memory, I> found(count);
   const auto first = thrust::counting_iterator<I>(0);
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {  // Thrust would wait for the number
     BuildVector<Memory, std::uint64_t> number(1);

@@ -2,6 +2,7 @@
 // can be written side by side.
 #pragma once
 #include <cub/block/block_scan.cuh>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -91,6 +92,18 @@ __global__ void __launch_bounds__(kExpandThreads)
   }
 }
 
+/// Of an Expansion.
+struct ItemsBefore {
+  /// Chunks of all segments before each; items up to each chunk.
+  const std::uint32_t *chunks_before = nullptr, *ends = nullptr;
+
+  /// Of all segments before this one; of as many as there are: all.
+  __host__ __device__ std::uint32_t segment(std::uint32_t s) const {
+    const std::uint32_t chunks = chunks_before[s];
+    return chunks == 0 ? 0 : ends[chunks - 1];
+  }
+};
+
 /// Of the elements of segments, one segment after the other: load(segment, element) becomes size_of() that,
 /// one item at least. Fewer than 2^32 items.
 template <class Memory>
@@ -114,15 +127,20 @@ class Expansion {
       TESSERA_CUDA_CALL(cudaGetLastError());
       sum_up(ends_);
     } else {
+      before_ = Vector<std::uint32_t>(segments.size() + 1);  // each is one chunk
+      std::iota(before_.data(), before_.data() + before_.size(), 0u);
+      ends_ = Vector<std::uint32_t>(segments.size());
       std::uint32_t sum = 0;
-      each_element(segments, load, [&](const auto& element) {
-        const std::uint32_t size = size_of(element);
-        see(element, size);
-        sum += size;
-      });
-      ends_ = Memory::template from_host<std::uint32_t>(std::span<const std::uint32_t>(&sum, 1));
+      for (std::uint32_t s = 0; s < segments.size(); ends_.data()[s++] = sum)
+        each_element(segments, s, load, [&](const auto& element) {
+          const std::uint32_t size = size_of(element);
+          see(element, size);
+          sum += size;
+        });
     }
   }
+  /// After count(), as long as this is there.
+  ItemsBefore items_before() const { return {before_.data(), ends_.data()}; }
   /// After count().
   std::uint64_t num_items() const { return Memory::read(ends_.data() + ends_.size() - 1); }
 
@@ -136,10 +154,11 @@ class Expansion {
       TESSERA_CUDA_CALL(cudaGetLastError());
     } else {
       std::uint64_t first = 0;
-      each_element(segments, load, [&](const auto& element) {
-        body(element, first);
-        first += size_of(element);
-      });
+      for (std::uint32_t s = 0; s < segments.size(); ++s)
+        each_element(segments, s, load, [&](const auto& element) {
+          body(element, first);
+          first += size_of(element);
+        });
     }
   }
 
@@ -148,9 +167,9 @@ class Expansion {
     return {Segments::listed(segments), before_.data(), kExpandElements};
   }
   template <class Load, class F>
-  static void each_element(const Vector<Segment>& segments, const Load& load, const F& body) {
-    for (std::uint32_t s = 0; s < segments.size(); ++s)
-      for (std::uint64_t e = segments.data()[s].first; e < segments.data()[s].end; ++e) body(load(s, e));
+  static void each_element(const Vector<Segment>& segments, std::uint32_t s, const Load& load,
+                           const F& body) {
+    for (std::uint64_t e = segments.data()[s].first; e < segments.data()[s].end; ++e) body(load(s, e));
   }
 
   unsigned num_blocks_ = 0;

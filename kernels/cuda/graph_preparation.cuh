@@ -83,8 +83,7 @@ struct GraphPreparation {
                               .tile_starts = count_before_tiles(order.column_lengths),
                               .own_from = std::move(order.row_begins)};
     order.column_lengths = {};
-    MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false,
-                                    side_);
+    MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false);
     cutter.add(std::move(chunk), num_elements);
     return cutter.finish();
   }

@@ -9,10 +9,10 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/bin_edges.cuh"
 #include "kernels/cuda/build_runs.cuh"
 #include "kernels/cuda/reduction.cuh"
 #include "kernels/cuda/row_pieces.cuh"
-#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/tile_dealer.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 #include "kernels/messages_build_input.hpp"
@@ -21,16 +21,10 @@ namespace tessera::cuda {
 
 inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
 
-/// What a look at the messages of all rows finds. Of one type, as padding would be copied from a device
-/// without ever being written.
-struct RowFindings {
-  std::uint64_t most_messages = 0, num_rows = 0, num_messages = 0;  ///< of a row; rows with some; of all
-
-  __host__ __device__ friend RowFindings operator+(const RowFindings& a, const RowFindings& b) {
-    return {a.most_messages < b.most_messages ? b.most_messages : a.most_messages, a.num_rows + b.num_rows,
-            a.num_messages + b.num_messages};
-  }
-};
+inline void check_numbers(std::uint64_t num_messages) {
+  if (num_messages >= kNoVertex)
+    throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+}
 
 /// Messages, chunk after chunk of rows, by tile and row in each.
 template <class Memory, class S>
@@ -47,15 +41,32 @@ struct CutMessages {
   Vector<std::uint32_t> shapes;      ///< see MessageShape
   ElementPositions<Memory> firsts;   ///< into offsets
   Vector<std::uint32_t> before_row;  ///< messages before each row, and of all
-  RowFindings found;
+  Vector<RowFindings> found;         ///< one, which the host has not read
 
-  /// Where these still are to become rows, shapes and firsts: a device may do that while the host uses
-  /// before_row.
-  std::optional<RowPieces<Memory>> unwritten{};
-  void write_rest() {
-    if (!unwritten) return;
-    unwritten->write_messages(0, rows.data(), shapes.data(), firsts.to_store());
-    unwritten.reset();
+  /// What still is to become rows, shapes and firsts, for which there is room as they usually are: a device
+  /// may do that while the host waits for what it reads.
+  std::optional<RowPieces<Memory>> pieces{};
+  /// Messages of pieces, as many as there is room for.
+  void write() {
+    if (pieces) pieces->write_messages(0, rows.size(), rows.data(), shapes.data(), firsts.to_store());
+  }
+  /// After write(), when it is known how many there are: all of them are there from then on.
+  void settle(std::uint64_t num_messages) {
+    if (rows.size() < num_messages) {
+      rows = {};
+      shapes = {};
+      firsts = {};
+      make_room(num_messages);
+      write();
+    }
+    rows.truncate(num_messages);
+    shapes.truncate(num_messages);
+    firsts.truncate(num_messages);
+  }
+  void make_room(std::uint64_t num_messages) {
+    rows = Vector<VertexId>(num_messages);
+    shapes = Vector<std::uint32_t>(num_messages);
+    firsts = ElementPositions<Memory>(num_messages, num_elements);
   }
 };
 
@@ -84,8 +95,8 @@ struct MessageCutter {
 
   /// slot_of_column: in Memory. longest_row: its elements.
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
-                std::uint64_t longest_row, bool weighted, SideStream<Memory>& side)
-      : shape_(shape), slot_of_column_(slot_of_column), side_(side), most_elements_(num_elements) {
+                std::uint64_t longest_row, bool weighted)
+      : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements) {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
     out_.offsets = offsets_with_room<Memory>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
@@ -100,7 +111,7 @@ struct MessageCutter {
   void add(RowChunk<Memory, S>&& chunk, std::uint64_t num_elements) {
     if (num_elements == 0) return;
     if (num_elements >= kNoVertex) throw ResourceError("more than 2^32 edges at once; use more ranks");
-    require(!out_.unwritten, "a chunk that is dealt has all rows");
+    require(!out_.pieces, "a chunk that is dealt has all rows");
     out_.num_rows = std::max(out_.num_rows, chunk.first_row + chunk.starts.size() - 1);
     if (!chunk.tile_starts.empty())
       add_dealt_elements(chunk, num_elements);
@@ -112,12 +123,12 @@ struct MessageCutter {
   }
 
   CutMessages<Memory, S> finish() {
+    std::uint64_t num_messages = 0;  // as far as the host knows
+    for (const Vector<VertexId>& of_chunk : rows_) num_messages += of_chunk.size();
+    check_numbers(num_messages);
     look_at_rows();
-    if (out_.found.num_messages >= kNoVertex)
-      throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     out_.num_chunks = rows_.size();
-    if (out_.found.num_messages == 0) return std::move(out_);
-    if (out_.unwritten) fit_room(out_.found.num_messages);
+    if (out_.pieces) return std::move(out_);
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
     out_.firsts = ElementPositions<Memory>::joined(firsts_);
@@ -128,11 +139,11 @@ struct MessageCutter {
   /// before_row has the messages of row i at i + 1 until then.
   void look_at_rows() {
     const std::uint32_t* count = out_.before_row.data();
-    const auto found = sum_of<RowFindings, Memory>(out_.num_rows + 1,
-                                                   [=] __host__ __device__(std::uint64_t i) -> RowFindings {
-                                                     return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
-                                                   });
-    out_.found = side_.to_host(found.data(), 1, [&] { sum_up(out_.before_row); })[0];
+    out_.found = sum_of<RowFindings, Memory>(out_.num_rows + 1,
+                                             [=] __host__ __device__(std::uint64_t i) -> RowFindings {
+                                               return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
+                                             });
+    sum_up(out_.before_row);
   }
 
   template <class P>
@@ -181,8 +192,8 @@ struct MessageCutter {
     count_messages(chunk, pieces);
     chunk.free_from();
     // Memory is asked for while a device deals, as that may take the host long.
-    add_room(usual);
-    out_.unwritten = std::move(pieces);
+    out_.make_room(usual);
+    out_.pieces = std::move(pieces);
   }
 
   std::uint16_t* next_offset() { return out_.offsets.data() + out_.num_elements; }
@@ -221,7 +232,7 @@ struct MessageCutter {
     });
     count_messages(chunk, pieces);
     add_room(pieces.num_messages());
-    pieces.write_messages(out_.num_elements, rows_.back().data(), shapes_.back().data(),
+    pieces.write_messages(out_.num_elements, rows_.back().size(), rows_.back().data(), shapes_.back().data(),
                           firsts_.back().to_store());
   }
 
@@ -254,19 +265,6 @@ struct MessageCutter {
     shapes_.emplace_back(num_messages);
     firsts_.emplace_back(num_messages, most_elements_);
   }
-  /// What was added last is for so many, maybe anew.
-  void fit_room(std::uint64_t num_messages) {
-    if (rows_.back().size() < num_messages) {
-      rows_.pop_back();
-      shapes_.pop_back();
-      firsts_.pop_back();
-      add_room(num_messages);
-    }
-    rows_.back().truncate(num_messages);
-    shapes_.back().truncate(num_messages);
-    firsts_.back().truncate(num_messages);
-  }
-
   void count_messages(RowChunk<Memory, S>& chunk, RowPieces<Memory>& pieces) {
     pieces.first_row = static_cast<VertexId>(chunk.first_row);
     pieces.row_starts = std::move(chunk.starts);
@@ -282,7 +280,6 @@ struct MessageCutter {
 
   const MessagesShape& shape_;
   const VertexId* slot_of_column_;
-  SideStream<Memory>& side_;
   std::uint64_t most_elements_;
   bool splits_ = false;  // some row may have more elements than a message takes
   // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
@@ -295,8 +292,8 @@ struct MessageCutter {
 /// Rows of a matrix in host memory, sent chunk after chunk.
 template <class Memory, class S>
 struct HostRowCutter {
-  HostRowCutter(const MessagesBuildInput& input, SideStream<Memory>& side)
-      : in_(input), side_(side), starts_(input.rows.size() + 1), firsts_(input.rows.size()) {
+  explicit HostRowCutter(const MessagesBuildInput& input)
+      : in_(input), starts_(input.rows.size() + 1), firsts_(input.rows.size()) {
     find_starts();
     // About 22 bytes an element of a chunk, where the result has more than 2 for each of all elements; and
     // page-locked memory costs time.
@@ -309,7 +306,7 @@ struct HostRowCutter {
     const auto slots = Memory::template from_host<VertexId>(
         {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
     const bool weighted = in_.csr.values != nullptr;
-    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted, side_);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted);
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       const std::uint64_t* const past =
           std::upper_bound(starts_.begin() + first, starts_.end(), starts_[first] + chunk_elements_);
@@ -374,7 +371,6 @@ struct HostRowCutter {
   }
 
   const MessagesBuildInput& in_;
-  SideStream<Memory>& side_;
   Buffer<std::uint64_t> starts_;  // elements of the result's rows before each, and of all
   Buffer<EdgeOffset> firsts_;     // where the rows begin in csr
   std::uint64_t longest_row_ = 0, chunk_elements_ = 0;

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/side_stream.cuh"
+#include "kernels/message_bins.hpp"
 
 namespace tessera::cuda {
 
@@ -29,8 +30,8 @@ struct SortedMessages {
 
 /// Where a bin's places are put together, by a block.
 struct PlacesOfBins {
-  const std::uint32_t *bin_rows,
-      *before_row;  ///< first row of each bin, and the end; messages before each row
+  const BinEdge* edges;                            ///< of bins
+  const std::uint32_t* before_row;                 ///< messages before each row
   std::uint32_t rows_in_shared, places_in_shared;  ///< so many a block has in shared memory; more are outside
   std::uint32_t* listed;                           ///< of all rows, for bins of more rows
   std::uint16_t* places;                           ///< of all messages
@@ -44,11 +45,11 @@ class BinPlaces {
 
   __device__ BinPlaces(const SortedMessages& messages, const PlacesOfBins& bins, std::uint32_t bin,
                        std::uint32_t* shared)
-      : messages_(messages), before_row_(bins.before_row), bin_(bin), first_row_(bins.bin_rows[bin]) {
-    const std::uint32_t num_rows = bins.bin_rows[bin + 1] - first_row_;
-    first_ = before_row_[first_row_];
+      : messages_(messages), before_row_(bins.before_row), bin_(bin), first_row_(bins.edges[bin].row) {
+    const std::uint32_t num_rows = bins.edges[bin + 1].row - first_row_;
+    first_ = bins.edges[bin].messages_before;
     ends_ = messages.ends_by_bin + std::uint64_t{bin} * messages.num_tiles;
-    count_ = before_row_[first_row_ + num_rows] - first_;
+    count_ = bins.edges[bin + 1].messages_before - first_;
     result_ = bins.places + first_;
     listed_ = num_rows <= bins.rows_in_shared ? shared : bins.listed + first_row_;
     places_ = count_ <= bins.places_in_shared ? reinterpret_cast<std::uint16_t*>(shared + bins.rows_in_shared)
@@ -158,7 +159,8 @@ inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
 /// The rows of bins and their messages, for list_places().
 template <class Memory>
 struct BinnedRows {
-  const BuildVector<Memory, std::uint32_t>&bin_rows, &before_row;
+  const BuildVector<Memory, BinEdge>& edges;
+  const BuildVector<Memory, std::uint32_t>& before_row;
   std::uint32_t usual_rows, most_messages;  ///< of a bin: rows that few have more of; messages
   std::uint32_t* listed;                    ///< room for as many as before_row has
 };
@@ -192,7 +194,7 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
                                            cudaSharedmemCarveoutMaxShared));
     const unsigned blocks = std::min(messages.num_bins, blocks_beside());
     list_places_kernel<<<blocks, threads, num_bytes, stream>>>(
-        messages, {bins.bin_rows.data(), bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
+        messages, {bins.edges.data(), bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
                    shares_places ? bins.most_messages : 0, bins.listed, places});
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {

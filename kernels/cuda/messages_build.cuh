@@ -4,11 +4,11 @@
 // length, rows of each bin by messages.
 #pragma once
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/bin_cells.cuh"
+#include "kernels/cuda/bin_edges.cuh"
 #include "kernels/cuda/group_sort.cuh"
 #include "kernels/cuda/message_order.cuh"
 #include "kernels/cuda/message_places.cuh"
@@ -50,74 +50,48 @@ struct MessagesBuild {
   /// Cell: the messages of a tile for a bin, neighbours in what the tile sends and the bin receives.
   std::uint64_t num_cells() const { return num_tiles() * num_bins(); }
 
-  /// Windows of pass 2, on the host: bins are few.
+  /// Windows of pass 2, on the host: bins are few. While it reads and cuts, a device does what needs no bins.
   void make_bins() {
-    const std::uint64_t num_rows = shape_.num_rows;
     before_row_ = std::move(messages_.before_row);
-    const auto num_messages = static_cast<std::uint32_t>(messages_.rows.size());
-    const FindRows find{
-        .of_targets = [&](std::span<const std::uint32_t> targets) { return find_rows(targets); },
-        .of_parts = [&](std::uint64_t num_parts) { return find_parts(num_parts, num_messages); }};
-    const auto edges = cut_bins(num_rows, num_messages, messages_.found.most_messages, find, shape_.bins);
-    list_rest();  // as find_edges() has, if it was called
-    std::vector<std::uint32_t> first_rows, first_messages, bin_row_counts;
-    std::uint64_t next = 0;
-    for (auto* list : {&first_rows, &first_messages, &bin_row_counts}) list->reserve(edges.size());
+    BinEdges<Memory> bins(before_row_, messages_.found.data(), messages_.rows.size(), shape_.bins, side_,
+                          [&] {
+                            messages_.write();
+                            list_linked_rows();
+                            row_positions_ = Memory::no_vertices(shape_.num_rows);
+                          });
+    found_ = bins.found();
+    check_numbers(found_.num_messages);
+    const std::vector<BinEdge> edges = bins.cut();
+    bins_ = Memory::template from_host<BinEdge>(edges);
+    make_windows(edges);
+    messages_.settle(found_.num_messages);
+    linked_rows_.truncate(found_.num_rows);
+  }
+
+  void make_windows(const std::vector<BinEdge>& edges) {
+    std::vector<std::uint32_t> row_counts;
+    row_counts.reserve(edges.size());
     bin_windows_.reserve(edges.size());
-    for (std::size_t b = 0; b < edges.size(); ++b) {
-      first_rows.push_back(edges[b].row);
-      first_messages.push_back(edges[b].messages_before);
-      if (b + 1 == edges.size()) break;
+    std::uint64_t next = 0;
+    for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
       const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
       most_bin_messages_ = std::max(most_bin_messages_, size);
-      bin_row_counts.push_back(edges[b + 1].row - edges[b].row);
+      row_counts.push_back(edges[b + 1].row - edges[b].row);
       bin_windows_.push_back({.first_in = next, .size = size});
       next += aligned_bin_size(size);
     }
-    usual_bin_rows_ = most_usual(bin_row_counts);
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     bin_windows_.push_back({});
     result_.num_messages = next;
-    bin_messages_ = Memory::template from_host<std::uint32_t>(first_messages);
     bin_pass_.windows = Memory::template from_host<Window>(bin_windows_);
-    bin_rows_ = Memory::template from_host<std::uint32_t>(first_rows);
+    usual_bin_rows_ = most_usual(std::move(row_counts));
   }
 
-  std::vector<BinEdge> find_rows(std::span<const std::uint32_t> targets) {
-    const auto wanted = Memory::template from_host<std::uint32_t>(targets);
-    const std::uint32_t* target = wanted.data();
-    return find_edges(targets.size(), [=] __host__ __device__(std::uint64_t i) { return target[i]; });
-  }
-  std::vector<BinEdge> find_parts(std::uint64_t num_parts, std::uint32_t num_messages) {
-    return find_edges(num_parts + 1, [=] __host__ __device__(std::uint64_t i) {
-      return end_of_part(i, num_parts, num_messages);
-    });
-  }
-  template <class TargetOf>
-  std::vector<BinEdge> find_edges(std::uint64_t count, TargetOf target_of) {
-    Vector<BinEdge> edges(count);
-    const std::uint32_t* before = before_row_.data();
-    const std::uint64_t size = before_row_.size();
-    BinEdge* edge = edges.data();
-    Memory::each(count, [=] __host__ __device__(std::uint64_t i) {
-      const std::uint64_t row = first_not_below(before, size, target_of(i));
-      edge[i] = {static_cast<VertexId>(row), before[row]};
-    });
-    // Only one launch goes before the host's request, as each delays the edges; the rest follows while the
-    // host cuts.
-    std::vector<BinEdge> found = side_.to_host(edge, count, [&] { messages_.write_rest(); });
-    list_rest();
-    return found;
-  }
-
-  /// Messages, and rows with messages, in order; once.
-  void list_rest() {
-    messages_.write_rest();
-    if (linked_rows_) return;
+  /// Rows with messages, in order.
+  void list_linked_rows() {
     const std::uint32_t* before = before_row_.data();
     linked_rows_ = indices_where<VertexId, Memory>(
-        messages_.num_rows, messages_.found.num_rows,
-        [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
+        messages_.num_rows, [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
   }
 
   /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.
@@ -135,18 +109,27 @@ struct MessagesBuild {
     return order;
   }
 
-  /// By cell and length, longest first.
-  void sort_messages() {
-    const std::uint64_t count = messages_.rows.size(), cells = num_cells(), bins = num_bins();
-    const Vector<std::uint32_t> by_tile = order_by_tile();
-    const CutOrder cut{by_tile.data(), messages_.rows.data(), messages_.shapes.data()};
+  /// Where the messages of each cell begin.
+  void find_cells(const CutOrder& cut) {
+    const std::uint64_t cells = num_cells(), bins = num_bins();
     cell_firsts_ = Vector<std::uint32_t>(cells + 1);
     std::uint32_t* first = cell_firsts_.data();
-    const std::uint32_t* first_row = bin_rows_.data();
+    const BinEdge* bin = bins_.data();
     Memory::each(cells + 1, [=] __host__ __device__(std::uint64_t c) {
-      first[c] = static_cast<std::uint32_t>(
-          c == cells ? count : cut.first_not_below(count, c / bins, first_row[c % bins]));
+      const auto tile = static_cast<std::uint32_t>(c / bins);
+      first[c] =
+          static_cast<std::uint32_t>(c == cells ? cut.count : cut.first_not_below(tile, bin[c % bins].row));
     });
+  }
+
+  /// By cell and length, longest first.
+  void sort_messages() {
+    const std::uint64_t count = messages_.rows.size();
+    const Vector<std::uint32_t> by_tile = order_by_tile();
+    const CutOrder cut{count, by_tile.data(), messages_.rows.data(), messages_.shapes.data(),
+                       messages_.pieces ? messages_.pieces->messages_before() : ItemsBefore{}};
+    find_cells(cut);
+    messages_.pieces.reset();  // freeing takes the host time, while a device looks for cells
     begins_ = ElementPositions<Memory>(count, messages_.num_elements);
     rows_ = Vector<VertexId>(count);
     lengths_ = Vector<std::uint16_t>(count);
@@ -156,7 +139,7 @@ struct MessagesBuild {
     const PositionsLoad begin_of = messages_.firsts.to_load();
     const VertexId* row_of = messages_.rows.data();
     sort_groups<Memory>(
-        cells, count, first, messages_.longest,
+        num_cells(), count, cell_firsts_.data(), messages_.longest,
         [=] __host__ __device__(std::uint32_t i) { return cut.length(i); },
         [=] __host__ __device__(std::uint32_t i) -> PlacedMessage {
           const std::uint32_t message = cut.message(i);
@@ -188,7 +171,7 @@ struct MessagesBuild {
     list_cells<Memory>({.num_tiles = static_cast<std::uint32_t>(num_tiles()),
                         .num_bins = static_cast<std::uint32_t>(num_bins()),
                         .firsts = cell_firsts_.data(),
-                        .before_bins = bin_messages_.data(),
+                        .edges = bins_.data(),
                         .bins = bin_pass_.windows.data(),
                         .ends_by_bin = ends_by_bin_.data(),
                         .places = places.data()});
@@ -210,7 +193,7 @@ struct MessagesBuild {
     list_places<Memory>(
         {static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
          static_cast<std::uint32_t>(rows_.size()), cell_firsts_.data(), ends_by_bin_.data(), rows_.data()},
-        {bin_rows_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()}, places_.data(),
+        {bins_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()}, places_.data(),
         side_.stream());
   }
   void end_places() {
@@ -262,23 +245,23 @@ struct MessagesBuild {
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
   RankedRows rank_rows() {
-    const std::uint32_t *before = before_row_.data(), *first_row = bin_rows_.data();
-    const Vector<VertexId> rows = std::move(*linked_rows_);
+    const std::uint32_t* before = before_row_.data();
+    const BinEdge* bin = bins_.data();
+    const Vector<VertexId> rows = std::move(linked_rows_);
     const std::uint64_t count = rows.size(), bins = num_bins();
     RankedRows ranked{Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
                       Vector<std::uint32_t>(bins + 1)};
-    row_positions_ = Memory::no_vertices(shape_.num_rows);
     result_.num_products = count;
     const VertexId* row = rows.data();
     std::uint32_t* first = ranked.firsts.data();
     Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
-      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, first_row[b]));
+      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, bin[b].row));
     });
     VertexId* position = row_positions_.data();
     std::uint32_t* begin = ranked.begins.data();
     std::uint16_t* num_messages = ranked.counts.data();
     sort_groups<Memory>(
-        bins, count, first, static_cast<std::uint32_t>(messages_.found.most_messages),
+        bins, count, first, static_cast<std::uint32_t>(found_.most_messages),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
         [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
           return {row[i], before[row[i]]};
@@ -355,13 +338,14 @@ struct MessagesBuild {
 
   const MessagesShape& shape_;
   CutMessages<Memory, S> messages_;
-  Vector<std::uint32_t> before_row_;             // messages before each row, and the end
-  std::optional<Vector<VertexId>> linked_rows_;  // with messages, in order, until they are ranked
+  Vector<std::uint32_t> before_row_;  // messages before each row, and the end
+  RowFindings found_;
+  Vector<VertexId> linked_rows_;  // with messages, in order, until they are ranked
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   std::vector<Window> bin_windows_;
-  Vector<std::uint32_t> bin_rows_, bin_messages_;  // first of each bin, of messages as if without gaps
-  ElementPositions<Memory> begins_;                // sorted messages: where their elements begin
-  Vector<VertexId> rows_;                          // ... whose they are
+  Vector<BinEdge> bins_;             // where each begins, and the end
+  ElementPositions<Memory> begins_;  // sorted messages: where their elements begin
+  Vector<VertexId> rows_;            // ... whose they are
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
   Vector<std::uint32_t> ends_by_bin_;  // messages of all cells up to each, by bin, then tile
@@ -377,7 +361,7 @@ struct MessagesBuild {
 template <class Memory, class S>
 TileMessages<S> build_messages(const MessagesBuildInput& input) {
   SideStream<Memory> side;
-  return MessagesBuild<Memory, S>(input.shape, cut_host_rows<Memory, S>(input, side), side).run();
+  return MessagesBuild<Memory, S>(input.shape, cut_host_rows<Memory, S>(input), side).run();
 }
 
 }  // namespace tessera::cuda

@@ -184,7 +184,7 @@ struct ResidentRowCutter {
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
-  ResidentRowCutter(const MessagesBuildInput& input, SideStream<Memory>& side) : in_(input), side_(side) {}
+  explicit ResidentRowCutter(const MessagesBuildInput& input) : in_(input) {}
 
   /// Of `Memory`, beside what stays, about.
   static std::uint64_t num_bytes(const MessagesBuildInput& input) {
@@ -201,7 +201,7 @@ struct ResidentRowCutter {
     transfer.send(in_.slot_of_column, slots.size(), slots.data());
     const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     MessageCutter<Memory, S> cutter(in_.shape, slots.data(), rows.num_elements, rows.longest,
-                                    in_.csr.values != nullptr, side_);
+                                    in_.csr.values != nullptr);
     const std::vector<ChunkEnd> ends = find_ends(rows);
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, rows, ends[i], ends[i + 1], cutter);
     matrix.cols = {};  // joining the chunks takes most
@@ -248,24 +248,23 @@ struct ResidentRowCutter {
   static constexpr std::uint64_t kChunkElements = std::uint64_t{1} << 26;  // 1.7 GB of keys and rows
 
   const MessagesBuildInput& in_;
-  SideStream<Memory>& side_;
 };
 
 /// As `input` says, or else as there is room: a quarter of what is free, as the rest of a build takes up to
 /// half.
 template <class Memory, class S>
-CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input, SideStream<Memory>& side) {
+CutMessages<Memory, S> cut_host_rows(const MessagesBuildInput& input) {
   const bool stays = input.sending == RowSending::automatic
                          ? ResidentRowCutter<Memory, S>::num_bytes(input) <= Memory::free_bytes() / 4
                          : input.sending == RowSending::as_they_lie;
   const bool must_stay = input.directions != Directions::same;
   try {
-    if (stays) return ResidentRowCutter<Memory, S>(input, side).run();
+    if (stays) return ResidentRowCutter<Memory, S>(input).run();
   } catch (const NoRoomError&) {
     if (must_stay || input.sending != RowSending::automatic) throw;
   }
   if (must_stay) throw NoRoomError("the GPU has no room to turn the edges round");
-  return HostRowCutter<Memory, S>(input, side).run();
+  return HostRowCutter<Memory, S>(input).run();
 }
 
 }  // namespace tessera::cuda

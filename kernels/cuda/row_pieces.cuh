@@ -109,14 +109,16 @@ struct RowPieces {
   /// After that.
   std::uint64_t num_messages() const { return splits || lie_as_elements ? messages.num_items() : most; }
 
-  /// After count_messages(). row, shape, first: of all messages, first less num_before.
-  void write_messages(std::uint64_t num_before, VertexId* row, std::uint32_t* shape,
+  /// After count_messages(): of each tile.
+  ItemsBefore messages_before() const { return messages.items_before(); }
+  /// After count_messages(). row, shape, first: of the first `room` messages, first less num_before.
+  void write_messages(std::uint64_t num_before, std::uint64_t room, VertexId* row, std::uint32_t* shape,
                       PositionsStore first) const {
     const PieceMessages of = messages_of();
     messages.each(tiles, LoadPieceOfRow{view()}, of,
                   [=] __host__ __device__(const PieceOfRow& piece, std::uint64_t m) {
                     const std::uint32_t length = piece.length, most = of.most_elements(piece);
-                    for (std::uint32_t k = 0; k < length; k += most, ++m) {
+                    for (std::uint32_t k = 0; k < length && m < room; k += most, ++m) {
                       row[m] = piece.row;
                       shape[m] = MessageShape::of(piece.tile, length - k < most ? length - k : most);
                       first.store(m, num_before + piece.first + k);

@@ -20,7 +20,8 @@ struct Listed {
 /// Messages of each cell, and where bins begin, with gaps between them.
 struct Cells {
   std::uint32_t num_tiles, num_bins;
-  std::vector<std::uint32_t> firsts{0}, before_bins;
+  std::vector<std::uint32_t> firsts{0};
+  std::vector<BinEdge> edges;
   std::vector<Window> bins;
 
   Cells(std::uint32_t tiles, std::uint32_t of_bins, unsigned seed) : num_tiles(tiles), num_bins(of_bins) {
@@ -28,10 +29,10 @@ struct Cells {
     for (std::uint32_t c = 0; c < tiles * of_bins; ++c)
       firsts.push_back(firsts.back() + (random() % 3 == 0 ? 0 : random() % 50));
     for (std::uint32_t bin = 0, before = 0, at = 0; bin < of_bins; ++bin) {
-      before_bins.push_back(before);
+      edges.push_back({.messages_before = before});
       bins.push_back({.first_in = at});
       for (std::uint32_t tile = 0; tile < tiles; ++tile) before += size(tile, bin);
-      at += before - before_bins.back() + random() % 32;
+      at += before - edges.back().messages_before + random() % 32;
     }
   }
   std::uint32_t size(std::uint32_t tile, std::uint32_t bin) const {
@@ -52,12 +53,12 @@ struct Cells {
 
 template <class Memory>
 Listed listed_in(const Cells& cells) {
-  const auto firsts = Memory::template from_host<std::uint32_t>(cells.firsts),
-             before = Memory::template from_host<std::uint32_t>(cells.before_bins);
+  const auto firsts = Memory::template from_host<std::uint32_t>(cells.firsts);
+  const auto edges = Memory::template from_host<BinEdge>(cells.edges);
   const auto bins = Memory::template from_host<Window>(cells.bins);
   const std::size_t count = std::size_t{cells.num_tiles} * cells.num_bins;
   BuildVector<Memory, std::uint32_t> ends(count), places(count);
-  list_cells<Memory>({cells.num_tiles, cells.num_bins, firsts.data(), before.data(), bins.data(), ends.data(),
+  list_cells<Memory>({cells.num_tiles, cells.num_bins, firsts.data(), edges.data(), bins.data(), ends.data(),
                       places.data()});
   return {Memory::to_host(ends.data(), count), Memory::to_host(places.data(), count)};
 }

@@ -25,6 +25,13 @@ struct AddToSum {
   std::uint32_t* sum;
   __host__ __device__ void operator()(std::uint32_t, std::uint32_t size) const { add_to(sum, size); }
 };
+struct TellBefore {
+  ItemsBefore of;
+  std::uint32_t* before;
+  __host__ __device__ void operator()(std::uint64_t s) const {
+    before[s] = of.segment(static_cast<std::uint32_t>(s));
+  }
+};
 /// Of each item the size of the element that it is of.
 struct WriteItems {
   std::uint32_t* items;
@@ -53,10 +60,12 @@ Given in_segments(std::size_t num_segments, std::size_t count, std::size_t gap, 
 
 template <class Memory>
 void expect_expanded(const Given& of, std::size_t count) {
-  std::vector<std::uint32_t> expected;
-  for (const Segment& segment : of.segments)
+  std::vector<std::uint32_t> expected, before{0};
+  for (const Segment& segment : of.segments) {
     for (std::uint32_t e = segment.first; e < segment.end; ++e)
       expected.insert(expected.end(), of.sizes[e], of.sizes[e]);
+    before.push_back(static_cast<std::uint32_t>(expected.size()));
+  }
   const auto segments = Memory::template from_host<Segment>(of.segments);
   const auto sizes = Memory::template from_host<std::uint32_t>(of.sizes);
   auto sum = Memory::template zeros<std::uint32_t>(1);
@@ -66,6 +75,9 @@ void expect_expanded(const Given& of, std::size_t count) {
   expansion.count(segments, 2 * count, count / 3, load, SizeItself(), AddToSum{sum.data()});
   ASSERT_EQ(expansion.num_items(), expected.size());
   EXPECT_EQ(Memory::read(sum.data()), expected.size());
+  BuildVector<Memory, std::uint32_t> items_before(before.size());
+  Memory::each(before.size(), TellBefore{expansion.items_before(), items_before.data()});
+  EXPECT_EQ(Memory::to_host(items_before.data(), before.size()), before);
   auto items = Memory::template zeros<std::uint32_t>(expected.size());
   expansion.each(segments, load, SizeItself(), WriteItems{items.data()});
   EXPECT_TRUE(Memory::to_host(items.data(), items.size()) == expected) << count << " elements";

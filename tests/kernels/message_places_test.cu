@@ -70,16 +70,18 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
                                          std::uint32_t most_messages) {
   const auto cell_firsts = Memory::template from_host<std::uint32_t>(bins.cell_firsts),
              ends_by_bin = Memory::template from_host<std::uint32_t>(bins.ends_by_bin),
-             bin_rows = Memory::template from_host<std::uint32_t>(bins.bin_rows),
              before_row = Memory::template from_host<std::uint32_t>(bins.before_row);
   const auto rows = Memory::template from_host<VertexId>(bins.rows);
+  std::vector<BinEdge> edges;
+  for (const std::uint32_t row : bins.bin_rows) edges.push_back({row, bins.before_row[row]});
+  const auto bin_edges = Memory::template from_host<BinEdge>(edges);
   const std::uint64_t count = bins.rows.size();
   BuildVector<Memory, std::uint16_t> places(count);
   BuildVector<Memory, std::uint32_t> listed(bins.before_row.size());
   Memory::fill(listed.data(), kPoison, listed.size() * sizeof(std::uint32_t));
   list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
                        ends_by_bin.data(), rows.data()},
-                      {bin_rows, before_row, usual_rows, most_messages, listed.data()}, places.data(),
+                      {bin_edges, before_row, usual_rows, most_messages, listed.data()}, places.data(),
                       nullptr);
   return Memory::to_host(places.data(), count);
 }

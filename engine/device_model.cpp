@@ -60,6 +60,7 @@ double row_doublings(const DeviceWork& work) { return std::log2(1 + std::min(wor
 }  // namespace
 
 double expected_cells(std::span<const double> messages_of_tile, const BinLimits& limits) {
+  check(limits);
   const double messages = std::accumulate(messages_of_tile.begin(), messages_of_tile.end(), 0.0);
   const auto bins = static_cast<double>(count_bins(static_cast<std::uint64_t>(messages), limits));
   double cells = 0;

@@ -17,7 +17,7 @@ inline constexpr unsigned kCellWarps = 8;  // of a block
 struct BinCells {
   std::uint32_t num_tiles, num_bins;
   const std::uint32_t* firsts;  ///< message of each cell, bin after bin in a tile, and the end
-  const BinEdge* edges;         ///< of bins
+  const BinEdge* edges;         ///< where each bin begins
   const Window* bins;           ///< where their messages lie
   std::uint32_t* ends_by_bin;   ///< result: messages up to each cell's end, tile after tile in a bin
   std::uint32_t* places;        ///< result: where the messages of each cell lie, as `firsts`

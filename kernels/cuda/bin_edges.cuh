@@ -1,6 +1,8 @@
 // Bins of rows whose messages are counted in some Memory: the host cuts them (kernels/message_bins.hpp) where
 // equal parts of all messages begin, which it asks that Memory for.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,33 +34,40 @@ struct MessagesBefore {
 };
 
 /// What the host is told of all rows in one array, as each read costs time: edges of the parts that
-/// cut_bins() asks for first, of up to most_messages messages, and behind them findings, a number an entry.
+/// cut_bins() asks for first, if there is room for them, and behind them findings, a number an entry.
 struct RowsTold {
   static constexpr std::uint64_t kFindings = 3;
   const RowFindings* found;
   MessagesBefore before;
-  std::uint64_t most_messages, num_edges;
+  std::uint64_t room;  ///< for edges
   BinLimits limits;
-  BinEdge* told;  ///< room for num_edges + kFindings
+  BinEdge* told;  ///< room + kFindings
 
-  __host__ __device__ static BinEdge entry_of(std::uint64_t number) {
+  /// Parts whose edges are told; none of more messages than bins can have, or where there is no room.
+  __host__ __device__ static std::uint64_t num_parts(std::uint64_t num_messages, std::uint64_t room,
+                                                     const BinLimits& limits) {
+    const std::uint64_t parts = count_first_parts(num_messages, limits);
+    return num_messages < kNoVertex && parts < room ? parts : 0;
+  }
+  static RowFindings findings(const BinEdge* entries) {
+    const auto number = [](const BinEdge& entry) {
+      return std::uint64_t{entry.messages_before} << 32 | entry.row;
+    };
+    return {number(entries[0]), number(entries[1]), number(entries[2])};
+  }
+  __host__ __device__ BinEdge finding(std::uint64_t i) const {
+    const std::uint64_t number = i == 0   ? found->most_messages
+                                 : i == 1 ? found->num_rows
+                                          : found->num_messages;
     return {static_cast<VertexId>(number), static_cast<std::uint32_t>(number >> 32)};
   }
-  static std::uint64_t number_of(const BinEdge& entry) {
-    return std::uint64_t{entry.messages_before} << 32 | entry.row;
+  __host__ __device__ BinEdge edge(std::uint64_t part) const {
+    const std::uint64_t parts = num_parts(found->num_messages, room, limits);
+    if (parts == 0 || part > parts) return {};
+    return before.edge(end_of_part(part, parts, static_cast<std::uint32_t>(found->num_messages)));
   }
   __host__ __device__ void operator()(std::uint64_t i) const {
-    const RowFindings all = *found;
-    if (i >= num_edges) {
-      const std::uint64_t number = i - num_edges;
-      told[i] = entry_of(number == 0 ? all.most_messages : number == 1 ? all.num_rows : all.num_messages);
-      return;
-    }
-    const bool has_room = all.num_messages <= most_messages;
-    const std::uint64_t num_parts = has_room ? count_first_parts(all.num_messages, limits) : 0;
-    told[i] = has_room && i <= num_parts
-                  ? before.edge(end_of_part(i, num_parts, static_cast<std::uint32_t>(all.num_messages)))
-                  : BinEdge{};
+    told[i] = i < room ? edge(i) : finding(i - room);
   }
 };
 
@@ -78,33 +87,35 @@ struct FindParts {
   }
 };
 
-/// Of functors instead of lambdas, so that it may be used in more than one translation unit.
+/// Cuts rows into bins. What the host needs for that it reads at once, before it is known how many messages
+/// there are; only where these are more than was thought, or bins do not come out, it asks again. Of functors
+/// instead of lambdas, so that it may be used in more than one translation unit.
 template <class Memory>
 class BinEdges {
  public:
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
-  /// before_row: messages before each row, and of all. found: in Memory, one, of the same. Reads what it
-  /// needs for bins of up to most_messages messages; what meanwhile() launches need not end before.
+  /// before_row: messages before each row, and of all; it lives as long as this. found: in Memory, one, of
+  /// the same. likely_messages: edges are read of as many at least. What meanwhile() launches need not end
+  /// before.
   template <class F>
-  BinEdges(const Vector<std::uint32_t>& before_row, const RowFindings* found, std::uint64_t most_messages,
+  BinEdges(const Vector<std::uint32_t>& before_row, const RowFindings* found, std::uint64_t likely_messages,
            const BinLimits& limits, SideStream<Memory>& side, const F& meanwhile)
       : before_{before_row.data(), before_row.size()}, limits_(limits) {
     check(limits);
-    const std::uint64_t num_edges = count_first_parts(most_messages, limits) + 1;
-    Vector<BinEdge> told(num_edges + RowsTold::kFindings);
-    Memory::each(told.size(), RowsTold{found, before_, most_messages, num_edges, limits, told.data()});
+    const std::uint64_t room = count_first_parts(likely_messages, limits) + 1;
+    Vector<BinEdge> told(room + RowsTold::kFindings);
+    Memory::each(told.size(), RowsTold{found, before_, room, limits, told.data()});
     first_ = side.to_host(told.data(), told.size(), meanwhile);
-    const auto number = [&](std::size_t i) { return RowsTold::number_of(first_[num_edges + i]); };
-    found_ = {number(0), number(1), number(2)};
-    first_.resize(found_.num_messages <= most_messages ? count_first_parts(found_.num_messages, limits) + 1
-                                                       : 0);
+    found_ = RowsTold::findings(first_.data() + room);
+    const std::uint64_t num_parts = RowsTold::num_parts(found_.num_messages, room, limits);
+    first_.resize(num_parts == 0 ? 0 : num_parts + 1);
   }
 
   const RowFindings& found() const { return found_; }
 
-  /// As tessera::cut_bins() has them; once. Of fewer than 2^32 messages.
+  /// As tessera::cut_bins() has them, of fewer than 2^32 messages. Another call reads again.
   std::vector<BinEdge> cut() {
     const auto num_messages = static_cast<std::uint32_t>(found_.num_messages);
     const FindRows find{
@@ -133,7 +144,7 @@ class BinEdges {
   MessagesBefore before_;
   BinLimits limits_;
   RowFindings found_;
-  std::vector<BinEdge> first_;  // of the parts that are asked for first; none of more messages than thought
+  std::vector<BinEdge> first_;  // of the parts that are asked for first, unless none were told
 };
 
 }  // namespace tessera::cuda

@@ -97,8 +97,8 @@ struct ItemsBefore {
   /// Chunks of all segments before each; items up to each chunk.
   const std::uint32_t *chunks_before = nullptr, *ends = nullptr;
 
-  /// Of all segments before this one; of as many as there are: all.
-  __host__ __device__ std::uint32_t segment(std::uint32_t s) const {
+  /// s: up to as many as there are segments.
+  __host__ __device__ std::uint32_t before_segment(std::uint32_t s) const {
     const std::uint32_t chunks = chunks_before[s];
     return chunks == 0 ? 0 : ends[chunks - 1];
   }

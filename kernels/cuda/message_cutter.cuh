@@ -21,7 +21,7 @@ namespace tessera::cuda {
 
 inline constexpr std::size_t kMostTiles = (1u << kTileShift) - 1;
 
-inline void check_numbers(std::uint64_t num_messages) {
+inline void check_message_count(std::uint64_t num_messages) {
   if (num_messages >= kNoVertex)
     throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
 }
@@ -33,7 +33,7 @@ struct CutMessages {
   using Vector = BuildVector<Memory, T>;
   std::uint64_t num_elements = 0;
   std::uint64_t num_rows = 0;  ///< those behind have no messages
-  std::size_t num_chunks = 0;
+  std::size_t num_chunks = 1;
   std::uint32_t longest = 1;      ///< elements that a message may have
   Vector<std::uint16_t> offsets;  ///< of all elements, message after message
   Vector<S> values;
@@ -43,8 +43,9 @@ struct CutMessages {
   Vector<std::uint32_t> before_row;  ///< messages before each row, and of all
   Vector<RowFindings> found;         ///< one, which the host has not read
 
-  /// What still is to become rows, shapes and firsts, for which there is room as they usually are: a device
-  /// may do that while the host waits for what it reads.
+  /// Of rows that were dealt: what write() makes rows, shapes and firsts of. Until settle() these have as
+  /// much room as such rows usually need, so that a device may write while the host waits for what it reads.
+  /// Kept afterwards, as it says where messages of tiles begin.
   std::optional<RowPieces<Memory>> pieces{};
   /// Messages of pieces, as many as there is room for.
   void write() {
@@ -56,17 +57,17 @@ struct CutMessages {
       rows = {};
       shapes = {};
       firsts = {};
-      make_room(num_messages);
+      make_room(num_messages, num_elements);
       write();
     }
     rows.truncate(num_messages);
     shapes.truncate(num_messages);
     firsts.truncate(num_messages);
   }
-  void make_room(std::uint64_t num_messages) {
+  void make_room(std::uint64_t num_messages, std::uint64_t of_elements) {
     rows = Vector<VertexId>(num_messages);
     shapes = Vector<std::uint32_t>(num_messages);
-    firsts = ElementPositions<Memory>(num_messages, num_elements);
+    firsts = ElementPositions<Memory>(num_messages, of_elements);
   }
 };
 
@@ -125,10 +126,10 @@ struct MessageCutter {
   CutMessages<Memory, S> finish() {
     std::uint64_t num_messages = 0;  // as far as the host knows
     for (const Vector<VertexId>& of_chunk : rows_) num_messages += of_chunk.size();
-    check_numbers(num_messages);
+    check_message_count(num_messages);
     look_at_rows();
-    out_.num_chunks = rows_.size();
     if (out_.pieces) return std::move(out_);
+    out_.num_chunks = rows_.size();
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
     out_.firsts = ElementPositions<Memory>::joined(firsts_);
@@ -192,7 +193,7 @@ struct MessageCutter {
     count_messages(chunk, pieces);
     chunk.free_from();
     // Memory is asked for while a device deals, as that may take the host long.
-    out_.make_room(usual);
+    out_.make_room(usual, most_elements_);
     out_.pieces = std::move(pieces);
   }
 
@@ -265,6 +266,7 @@ struct MessageCutter {
     shapes_.emplace_back(num_messages);
     firsts_.emplace_back(num_messages, most_elements_);
   }
+
   void count_messages(RowChunk<Memory, S>& chunk, RowPieces<Memory>& pieces) {
     pieces.first_row = static_cast<VertexId>(chunk.first_row);
     pieces.row_starts = std::move(chunk.starts);

@@ -21,8 +21,8 @@ struct CutOrder {
   /// The first in this tile and this row, or behind them.
   __host__ __device__ std::uint64_t first_not_below(std::uint32_t tile, std::uint32_t row) const {
     const bool knows_tiles = tiles.ends != nullptr;
-    std::uint64_t low = knows_tiles ? tiles.segment(tile) : 0,
-                  high = knows_tiles ? tiles.segment(tile + 1) : count;
+    std::uint64_t low = knows_tiles ? tiles.before_segment(tile) : 0,
+                  high = knows_tiles ? tiles.before_segment(tile + 1) : count;
     while (low < high) {
       const std::uint64_t middle = (low + high) / 2;
       const std::uint32_t m = message(middle), of = knows_tiles ? tile : MessageShape::tile(shapes[m]);

@@ -159,7 +159,7 @@ inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
 /// The rows of bins and their messages, for list_places().
 template <class Memory>
 struct BinnedRows {
-  const BuildVector<Memory, BinEdge>& edges;
+  const BuildVector<Memory, BinEdge>& edges;  ///< as PlacesOfBins has them
   const BuildVector<Memory, std::uint32_t>& before_row;
   std::uint32_t usual_rows, most_messages;  ///< of a bin: rows that few have more of; messages
   std::uint32_t* listed;                    ///< room for as many as before_row has

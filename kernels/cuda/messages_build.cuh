@@ -57,10 +57,9 @@ struct MessagesBuild {
                           [&] {
                             messages_.write();
                             list_linked_rows();
-                            row_positions_ = Memory::no_vertices(shape_.num_rows);
                           });
     found_ = bins.found();
-    check_numbers(found_.num_messages);
+    check_message_count(found_.num_messages);
     const std::vector<BinEdge> edges = bins.cut();
     bins_ = Memory::template from_host<BinEdge>(edges);
     make_windows(edges);
@@ -129,7 +128,8 @@ struct MessagesBuild {
     const CutOrder cut{count, by_tile.data(), messages_.rows.data(), messages_.shapes.data(),
                        messages_.pieces ? messages_.pieces->messages_before() : ItemsBefore{}};
     find_cells(cut);
-    messages_.pieces.reset();  // freeing takes the host time, while a device looks for cells
+    messages_.pieces.reset();  // the host frees, and then fills, while a device looks for cells
+    row_positions_ = Memory::no_vertices(shape_.num_rows);
     begins_ = ElementPositions<Memory>(count, messages_.num_elements);
     rows_ = Vector<VertexId>(count);
     lengths_ = Vector<std::uint16_t>(count);

@@ -124,6 +124,28 @@ TEST(GraphPreparation, GivesTheBytesOfTheHost) {
     }
 }
 
+/// Room for messages is asked for before they are counted: one for four elements.
+TEST(GraphPreparation, TakesMessagesThatHaveRoomAndMore) {
+  constexpr VertexId kVertices = 400;
+  for (const VertexId elements : {1u, 3u, 4u, 5u}) {  // of a message, and columns of a tile
+    SCOPED_TRACE(elements);
+    Edges edges{kVertices, {}, {}};
+    for (VertexId row = 0; row < kVertices; ++row)
+      for (VertexId tile = row % 3; tile < kVertices / elements; tile += 3)
+        for (VertexId k = 0; k < elements; ++k) {
+          edges.rows.push_back(row);
+          edges.cols.push_back(tile * elements + k);
+        }
+    const PreparationOptions options{
+        false, elements, {.most_messages = 300, .at_once = 6, .least_messages = 20}};
+    const PatternCsr csr =
+        test::csr_in_host_memory(kVertices, edges.rows.size(), edges.rows.data(), edges.cols.data());
+    EXPECT_EQ(test::prepare_in_host_memory<float>(csr, options).matrix.stats.num_row_pieces,
+              edges.rows.size() / elements);
+    check<float>(edges, options);
+  }
+}
+
 TEST(GraphPreparation, TakesRowsOfManyMessagesAndBlocksOfManyRows) {
   Edges star = random_edges(1, 30000, 50000);
   for (VertexId v = 0; v < 30000; ++v) {  // one row with all columns, one column with all rows

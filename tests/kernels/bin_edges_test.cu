@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/devices.hpp"
 
 namespace tessera::cuda {
@@ -35,16 +37,16 @@ RowFindings findings_of(const Counts& counts) {
   return all;
 }
 
-/// The bins of a Memory where edges of up to most_messages messages are read at first.
+/// The bins of a Memory where edges of likely_messages are read at first.
 template <class Memory>
-void expect_bins(const Counts& counts, std::uint64_t most_messages, const BinLimits& limits) {
+void expect_bins(const Counts& counts, std::uint64_t likely_messages, const BinLimits& limits) {
   const std::vector<std::uint32_t> on_host = before_rows(counts);
   const RowFindings findings = findings_of(counts);
   const auto before = Memory::template from_host<std::uint32_t>(on_host);
   const auto found = Memory::template from_host<RowFindings>(std::span<const RowFindings>(&findings, 1));
   SideStream<Memory> side;
   int calls = 0;
-  BinEdges<Memory> edges(before, found.data(), most_messages, limits, side, [&] { ++calls; });
+  BinEdges<Memory> edges(before, found.data(), likely_messages, limits, side, [&] { ++calls; });
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(edges.found().most_messages, findings.most_messages);
   EXPECT_EQ(edges.found().num_rows, findings.num_rows);
@@ -98,17 +100,43 @@ TEST(BinEdges, RefusesWhatNoBinTakes) {
         .cut();
   };
   EXPECT_THROW(cut({3, 5001, 2}, kLimits), ResourceError);
+  EXPECT_NO_THROW(cut({3}, {}));
   EXPECT_THROW(cut({3}, {.most_messages = 0}), InternalError);
+  EXPECT_THROW(cut({3}, {.most_messages = 65536}), InternalError);
   EXPECT_THROW(cut({3}, {.at_once = 0}), InternalError);
+  EXPECT_THROW(cut({3}, {.least_messages = 0}), InternalError);
 }
 
-/// More than a BinEdge numbers: nothing is read of such, but how many they are.
-TEST(BinEdges, TellsOfMoreMessagesThanBinsCanHave) {
-  const RowFindings findings{7, 5, std::uint64_t{1} << 33 | 3};
-  const auto before = HostMemory::from_host<std::uint32_t>(std::vector<std::uint32_t>{0, 7, 10});
-  SideStream<HostMemory> side;
-  const BinEdges<HostMemory> edges(before, &findings, 1000, kLimits, side, [] {});
+template <class Memory>
+void expect_only_told(const RowFindings& findings) {
+  const auto before = Memory::template from_host<std::uint32_t>(std::vector<std::uint32_t>{0, 7, 10});
+  const auto found = Memory::template from_host<RowFindings>(std::span<const RowFindings>(&findings, 1));
+  SideStream<Memory> side;
+  const BinEdges<Memory> edges(before, found.data(), findings.num_messages, kLimits, side, [] {});
+  EXPECT_EQ(edges.found().most_messages, findings.most_messages);
   EXPECT_EQ(edges.found().num_messages, findings.num_messages);
+}
+
+/// More than a BinEdge numbers.
+TEST(BinEdges, TellsOfMoreMessagesThanBinsCanHave) {
+  for (const std::uint64_t num_messages :
+       {std::uint64_t{kNoVertex}, std::uint64_t{1} << 32, std::uint64_t{1} << 33 | 3}) {
+    expect_only_told<HostMemory>({std::uint64_t{5} << 32 | 7, 5, num_messages});
+    if (num_devices() > 0) expect_only_told<DeviceMemory>({std::uint64_t{5} << 32 | 7, 5, num_messages});
+  }
+}
+
+/// What was told is enough for the first bins, if it is of as many messages: no edge is looked for again.
+TEST(BinEdges, NeedsNoOtherReadWhereEdgesWereTold) {
+  const Counts counts = random_counts(5000, 50, 9);
+  auto before = HostMemory::from_host<std::uint32_t>(before_rows(counts));
+  const RowFindings findings = findings_of(counts);
+  SideStream<HostMemory> side;
+  BinEdges<HostMemory> edges(before, &findings, findings.num_messages, kLimits, side, [] {});
+  HostMemory::clear(before.data(), before.size() * sizeof(std::uint32_t));  // another look would find nothing
+  std::vector<std::uint64_t> rows;
+  for (const BinEdge& edge : edges.cut()) rows.push_back(edge.row);
+  EXPECT_EQ(rows, cut_bins(before_rows(counts), kLimits));
 }
 
 }  // namespace

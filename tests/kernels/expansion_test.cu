@@ -29,7 +29,7 @@ struct TellBefore {
   ItemsBefore of;
   std::uint32_t* before;
   __host__ __device__ void operator()(std::uint64_t s) const {
-    before[s] = of.segment(static_cast<std::uint32_t>(s));
+    before[s] = of.before_segment(static_cast<std::uint32_t>(s));
   }
 };
 /// Of each item the size of the element that it is of.

@@ -43,7 +43,8 @@ TEST(MessageBins, HoldAllRowsInOrderWithinTheLimit) {
 /// Each the product divided, and rounded down.
 TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
   for (const std::uint32_t num_messages : {1u, 7u, 1000u, 99991u, 4294967294u}) {
-    std::uint64_t asked = 0;
+    constexpr BinLimits kSeven{.most_messages = 60000, .at_once = 7};
+    std::vector<std::uint64_t> asked;
     const FindRows find{.of_targets =
                             [&](std::span<const std::uint32_t>) {
                               ADD_FAILURE() << "no part is too large";
@@ -51,7 +52,7 @@ TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
                             },
                         .of_parts =
                             [&](std::uint64_t num_parts) {
-                              asked = num_parts;
+                              asked.push_back(num_parts);
                               std::vector<BinEdge> edges;  // a row a message
                               for (std::uint64_t i = 0; i <= num_parts; ++i) {
                                 const std::uint32_t end = end_of_part(i, num_parts, num_messages);
@@ -61,8 +62,8 @@ TEST(MessageBins, AreJoinedOfEqualPartsOfTheMessages) {
                               }
                               return edges;
                             }};
-    const auto bins = cut_bins(num_messages, num_messages, 1, find, {.most_messages = 60000, .at_once = 7});
-    ASSERT_GT(asked, 0u);
+    const auto bins = cut_bins(num_messages, num_messages, 1, find, kSeven);
+    EXPECT_EQ(asked, std::vector<std::uint64_t>{count_first_parts(num_messages, kSeven)});
     EXPECT_EQ(bins.back().messages_before, num_messages);
   }
 }

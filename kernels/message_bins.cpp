@@ -38,13 +38,14 @@ void split_too_large(std::vector<BinEdge>& edges, std::uint64_t most, const Find
 /// last lie no messages.
 std::vector<BinEdge> cut_pieces(std::uint64_t num_pieces, std::uint64_t most, const FindRows& find) {
   std::vector<BinEdge> edges = find.of_parts(num_pieces);
-  if (sizes_of(edges).least == 0) {  // a look at all is cheap beside moving them
+  PieceSizes sizes = sizes_of(edges);
+  if (sizes.least == 0) {  // a look at all is cheap beside moving them
     const auto end = std::unique(edges.begin(), edges.end(), [](const BinEdge& a, const BinEdge& b) {
       return a.messages_before == b.messages_before;
     });
     edges.erase(end, edges.end());
   }
-  while (sizes_of(edges).most > most) split_too_large(edges, most, find);
+  for (; sizes.most > most; sizes = sizes_of(edges)) split_too_large(edges, most, find);
   return edges;
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/message_bins.hpp"
 #include "kernels/tile_messages_view.hpp"
 
@@ -37,6 +38,7 @@ struct BinCells {
 
 /// A warp a bin.
 inline __global__ void __launch_bounds__(32 * kCellWarps) list_cells_kernel(BinCells cells) {
+  wait_for_kernels_before();
   using Scan = cub::WarpScan<std::uint32_t>;
   __shared__ typename Scan::TempStorage scratch[kCellWarps];
   const std::uint32_t bin = blockIdx.x * kCellWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -56,8 +58,8 @@ template <class Memory>
 void list_cells(const BinCells& cells) {
   if (cells.num_tiles == 0 || cells.num_bins == 0) return;
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    list_cells_kernel<<<ceil_div(cells.num_bins, std::uint32_t{kCellWarps}), 32 * kCellWarps>>>(cells);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(list_cells_kernel, ceil_div(cells.num_bins, std::uint32_t{kCellWarps}), 32 * kCellWarps, 0,
+                 cells);
   } else {
     for (std::uint32_t bin = 0; bin < cells.num_bins; ++bin)
       for (std::uint32_t tile = 0, up_to = 0; tile < cells.num_tiles; ++tile)

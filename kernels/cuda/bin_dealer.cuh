@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/segment_chunks.cuh"
 
 namespace tessera::cuda {
@@ -19,6 +20,7 @@ inline constexpr std::uint32_t kMostBins = 1024;
 inline __global__ void __launch_bounds__(kBinThreads)
     find_cursors_kernel(Segments segments, std::uint32_t num_bins, const std::uint32_t* counts,
                         std::uint32_t* cursors) {
+  wait_for_kernels_before();
   constexpr unsigned kEach = kMostBins / kBinThreads;
   using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
   __shared__ typename Scan::TempStorage scratch;
@@ -42,6 +44,7 @@ inline __global__ void __launch_bounds__(kBinThreads)
 template <class Elements>
 __global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins,
                                                                  Elements elements, std::uint32_t* counts) {
+  wait_for_kernels_before();
   constexpr unsigned kLoads = 8;
   __shared__ std::uint32_t own[kMostBins];
   if (!chunks.has(blockIdx.x)) return;
@@ -63,11 +66,25 @@ __global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks c
     if (own[b] > 0) atomicAdd(counts + std::uint64_t{segment} * num_bins + b, own[b]);
 }
 
+/// counts[bin], which each lane adds its element to; gives how many were there before that. Lanes behind
+/// those that have one (is_one) have none. Neighbours in the same bin are added by the first of them, as
+/// additions to the same address come one after the other.
+__device__ inline std::uint32_t add_neighbours(std::uint32_t* counts, std::uint32_t bin, bool is_one) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint32_t last = __shfl_up_sync(~0u, bin, 1);
+  const unsigned firsts = __ballot_sync(~0u, lane == 0 || bin != last || !is_one),
+                 first = 31 - __clz(firsts & (~0u >> (31 - lane))), behind = firsts & (~1u << lane);
+  std::uint32_t before = 0;
+  if (is_one && first == lane)
+    before = atomicAdd(counts + bin, (behind == 0 ? 32 : __ffs(behind) - 1) - lane);
+  return __shfl_sync(~0u, before, first) + (lane - first);
+}
+
 /// In shared memory.
 template <class Rest>
 struct BinTile {
   static constexpr bool kHasRest = !std::is_void_v<Rest>;
-  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
+  using Scan = cub::BlockScan<std::uint32_t, kBinThreads, cub::BLOCK_SCAN_WARP_SCANS>;
   std::uint32_t counts[kMostBins];  ///< of elements in each bin; then in all before it
   std::uint32_t shifts[kMostBins];  ///< from places in the tile to those in the result
   typename Scan::TempStorage scan;
@@ -93,8 +110,7 @@ class TileDealer {
     for (std::uint32_t b = threadIdx.x; b < num_bins_; b += kBinThreads) tile_.counts[b] = 0;
     __syncthreads();
 #pragma unroll
-    for (unsigned i = 0; i < kBinItems; ++i)
-      places[i] = is_one(i) ? atomicAdd(&tile_.counts[elements_.bin(keys[i])], 1u) : 0;
+    for (unsigned i = 0; i < kBinItems; ++i) places[i] = add_to_bin(elements_.bin(keys[i]), is_one(i));
     __syncthreads();
     reserve(cursors, to);
     __syncthreads();
@@ -123,6 +139,13 @@ class TileDealer {
   __device__ std::uint64_t position(unsigned i) const {
     return kFull ? first_ + threadIdx.x + i * kBinThreads
                  : first_ + min(i * kBinThreads + threadIdx.x, size_ - 1);
+  }
+
+  __device__ __forceinline__ std::uint32_t add_to_bin(std::uint32_t bin, bool is_one) const {
+    if constexpr (Elements::kNeighboursAlike)
+      return add_neighbours(tile_.counts, bin, is_one);
+    else
+      return is_one ? atomicAdd(&tile_.counts[bin], 1u) : 0;
   }
 
   /// to: where a thread's bins have room for their elements. counts: of elements in all bins before.
@@ -175,6 +198,7 @@ template <class Elements>
 __global__ void __launch_bounds__(kBinThreads, 2)
     deal_to_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins, Elements elements,
                         std::uint32_t* cursors) {
+  wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char bin_memory[];
   auto& tile = *reinterpret_cast<BinTile<typename Elements::Rest>*>(bin_memory);
   if (!chunks.has(blockIdx.x)) return;
@@ -218,26 +242,25 @@ BinPlan plan_bins(const Segments& segments, std::uint32_t num_bins, std::uint64_
       .cursors = BuildVector<DeviceMemory, std::uint32_t>(std::uint64_t{segments.count()} * num_bins)};
   if (counts == nullptr) {
     DeviceMemory::clear(plan.cursors.data(), plan.cursors.size() * sizeof(std::uint32_t));
-    count_bins_kernel<<<plan.num_blocks, kBinThreads>>>(plan.chunks(), num_bins, elements,
-                                                        plan.cursors.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(count_bins_kernel<Elements>, plan.num_blocks, kBinThreads, 0, plan.chunks(), num_bins,
+                 elements, plan.cursors.data());
     counts = plan.cursors.data();
   }
-  find_cursors_kernel<<<segments.count(), kBinThreads>>>(segments, num_bins, counts, plan.cursors.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(find_cursors_kernel, segments.count(), kBinThreads, 0, segments, num_bins, counts,
+               plan.cursors.data());
   return plan;
 }
 
 /// Deals the elements of every segment to its bins, which follow each other in the segment's part of the
 /// result. Gives where they end, those of segment s from s * num_bins on. Elements has, beside what
-/// plan_bins() asks for, a type Rest, void or of 32 bits with rest(i), and store(place, key[, rest]).
+/// plan_bins() asks for, a type Rest, void or of 32 bits with rest(i), store(place, key[, rest]), and
+/// kNeighboursAlike: whether neighbours often go to the same bin.
 template <class Elements>
 BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(BinPlan plan, const Elements& elements) {
   constexpr std::size_t kBytes = sizeof(BinTile<typename Elements::Rest>);
   allow_shared_bytes<deal_to_bins_kernel<Elements>>(kBytes);
-  deal_to_bins_kernel<<<plan.num_blocks, kBinThreads, kBytes>>>(plan.chunks(), plan.num_bins, elements,
-                                                                plan.cursors.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(deal_to_bins_kernel<Elements>, plan.num_blocks, kBinThreads, kBytes, plan.chunks(),
+               plan.num_bins, elements, plan.cursors.data());
   return std::move(plan.cursors);
 }
 

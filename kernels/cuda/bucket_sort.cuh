@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/large_ranges.cuh"
 #include "kernels/cuda/side_stream.cuh"
 
@@ -50,9 +51,8 @@ class BucketSort {
       shift -= bits;
       const Vector<std::uint32_t> bin_ends = deal(large, count, shift, bits, in_spare);
       DeviceMemory::clear(counts.data(), counts.size() * sizeof(std::uint32_t));
-      cut_large_kernel<<<count, kLargeBins>>>(large.data(), shift, bits, !in_spare, bin_ends.data(),
-                                              {ranges.data(), next.data(), counts.data(), num_large});
-      TESSERA_CUDA_CALL(cudaGetLastError());
+      launch_early(cut_large_kernel, count, kLargeBins, 0, large.data(), shift, bits, !in_spare,
+                   bin_ends.data(), RangeLists{ranges.data(), next.data(), counts.data(), num_large});
       const auto listed = side_.to_host(counts.data(), 2, sort_rest);
       sort_ranges(all_, ranges.data(), listed[0]);
       count = listed[1];

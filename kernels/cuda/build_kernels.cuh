@@ -3,13 +3,42 @@
 #include <cstdint>
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/cuda/early_launch.cuh"
+
 namespace tessera::cuda {
 
 template <class F>
 __global__ void __launch_bounds__(256) each_kernel(std::uint64_t count, F body) {
+  wait_for_kernels_before();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < count) body(i);
 }
+
+/// The i-th of num_threads() stores sixteen bytes, or one where bytes do not begin or end at a multiple of
+/// sixteen.
+struct FillBytes {
+  unsigned char* begin;
+  std::uint64_t head, num_words, tail;  ///< bytes, words of sixteen bytes, bytes
+  unsigned char byte;
+
+  FillBytes(void* to, std::uint64_t num_bytes, unsigned char with)
+      : begin(static_cast<unsigned char*>(to)), byte(with) {
+    head = -reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4);
+    if (head > num_bytes) head = num_bytes;
+    num_words = (num_bytes - head) / sizeof(uint4);
+    tail = (num_bytes - head) % sizeof(uint4);
+  }
+  std::uint64_t num_threads() const { return num_words + head + tail; }
+  __device__ void operator()(std::uint64_t i) const {
+    const unsigned word = byte * 0x01010101u;
+    if (i < num_words)
+      reinterpret_cast<uint4*>(begin + head)[i] = {word, word, word, word};
+    else if (const std::uint64_t rest = i - num_words; rest < head)
+      begin[rest] = byte;
+    else
+      begin[rest + num_words * sizeof(uint4)] = byte;
+  }
+};
 
 inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
 /// Blocks of 256 threads of which a multiprocessor has registers for so many have room beside a block of
@@ -22,6 +51,7 @@ template <class Compute, class Store>
 __global__ void __launch_bounds__(kRowThreads, kBlocksBesideOthers)
     each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count,
                         Compute compute, Store store) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<unsigned, kRowThreads>;
   constexpr unsigned kItems = kRowElements / kRowThreads;
   __shared__ unsigned row_of[kRowElements];  // less the first row

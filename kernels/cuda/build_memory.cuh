@@ -27,6 +27,7 @@
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 
 namespace tessera::cuda {
@@ -279,7 +280,8 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   static std::uint64_t free_bytes() { return free_device_bytes(); }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
   static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
-    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemsetAsync(to, byte, num_bytes));
+    const FillBytes fill(to, num_bytes, byte);
+    each(fill.num_threads(), fill);
   }
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));
@@ -294,8 +296,8 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   template <class F>
   static void each(std::uint64_t count, F body) {
     if (count == 0) return;
-    each_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256)), 256>>>(count, body);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(each_kernel<F>, static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256)), 256, 0, count,
+                 body);
   }
   template <class Compute, class Store>
   static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t count, Compute compute,
@@ -309,9 +311,8 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
       const std::uint64_t at = b * kRowElements;
       row[b] = static_cast<std::uint32_t>(last_not_above(start, num_rows, at < count ? at : count - 1));
     });
-    each_in_rows_kernel<<<static_cast<unsigned>(num_blocks), kRowThreads>>>(start, row, count, compute,
-                                                                            store);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(each_in_rows_kernel<Compute, Store>, static_cast<unsigned>(num_blocks), kRowThreads, 0,
+                 start, row, count, compute, store);
   }
 
   /// Scratch for Thrust.
@@ -365,10 +366,14 @@ __host__ __device__ inline void add_to(std::uint32_t* sum, std::uint32_t value) 
 #endif
 }
 
-/// Sums of all elements up to each.
+/// Sums of all elements up to each, there or elsewhere.
+template <class Memory, class T>
+void sum_up(const BuildVector<Memory, T>& values, BuildVector<Memory, T>& sums) {
+  thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), sums.data());
+}
 template <class Memory, class T>
 void sum_up(BuildVector<Memory, T>& values) {
-  thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), values.data());
+  sum_up(values, values);
 }
 /// The largest of all elements up to each.
 template <class Memory, class T>

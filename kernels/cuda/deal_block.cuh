@@ -109,15 +109,6 @@ struct TileShifts {
   std::uint32_t pieces_of_rows[DealShape<kTiles>::kElements / 2];
 };
 
-/// Of a block's elements.
-template <unsigned kElements>
-struct DealtHalves {
-  /// At first, of each element that begins a row but the first: how far its row is from the first. Then of
-  /// each place the name of its row.
-  std::uint16_t rows[kElements];
-  std::uint16_t offsets[kElements];
-};
-
 /// In shared memory. kTiles: at least as many as there are.
 template <unsigned kTiles>
 struct DealBlock : DealShape<kTiles> {
@@ -133,12 +124,28 @@ struct DealBlock : DealShape<kTiles> {
   std::uint32_t goes_on[kBallots];        ///< the same: did a block before begin it
   std::uint16_t pieces_before[kBallots];  ///< in all words before each
   union {
-    DealtHalves<kElements> halves;
-    std::uint32_t
-        wide_rows[kElements];  ///< where is_wide(): of each element at first, less the block's first
+    /// At first, of each element that begins a row but the first: how far its row is from the first.
+    std::uint16_t row_firsts[kElements];
+    std::uint32_t wide_rows[kElements];  ///< the same of each element, where is_wide()
+    /// Then, of each place: the offset of its element, and the name of its row, shifted by 16.
+    std::uint32_t words[kElements];
   };
-  std::conditional_t<Shape::kIsLarge, std::uint16_t, std::uint8_t> tiles[kElements];
+  using TileNumber = std::conditional_t<Shape::kIsLarge, std::uint16_t, std::uint8_t>;
+  static constexpr std::uint32_t kRowShifts = kElements * sizeof(TileNumber) / sizeof(std::uint32_t);
+  union {
+    std::uint32_t row_shifts[kRowShifts];  ///< see has_row_shifts()
+    TileNumber tiles[kElements];           ///< of each place
+  };
 
+  /// Whether the rows are so few that it is known of each what is to be added to the number of an element to
+  /// get its position.
+  __device__ bool has_row_shifts() const { return range.last_row - range.first_row < kRowShifts; }
+  /// Of the row at a place.
+  __device__ std::uint32_t name_at(std::uint32_t place) const { return words[place] >> 16; }
+  /// Neighbours of the same are of one piece.
+  __device__ std::uint32_t piece_key(std::uint32_t place) const {
+    return std::uint32_t{tiles[place]} << 16 | name_at(place);
+  }
   /// Pieces that begin before a place.
   __device__ std::uint32_t pieces_before_place(std::uint32_t place) const {
     if (place == kElements) return pieces_before[kBallots - 1] + __popc(begins[kBallots - 1]);

@@ -17,6 +17,7 @@ namespace tessera::cuda {
 /// Edges by the upper bits of their rows, to the next digit of each and a key of what is left.
 struct RowsToBins {
   using Rest = VertexId;
+  static constexpr bool kNeighboursAlike = false;
   const VertexId *rows, *cols;
   EdgeDigits digits;
   std::uint16_t* seconds;
@@ -34,6 +35,7 @@ struct RowsToBins {
 /// Keys by the digit beside them.
 struct SecondsToBins {
   using Rest = std::uint32_t;
+  static constexpr bool kNeighboursAlike = false;
   const std::uint16_t* seconds;
   const std::uint32_t* keys;
   std::uint32_t* dealt;

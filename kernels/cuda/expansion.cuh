@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/segment_chunks.cuh"
 
 namespace tessera::cuda {
@@ -37,6 +38,7 @@ template <class Load, class SizeOf, class See>
 __global__ void __launch_bounds__(kExpandThreads)
     count_items_kernel(SegmentChunks chunks, Load load, SizeOf size_of, See see,
                        std::uint32_t* items_of_chunk, std::uint32_t num_chunks) {
+  wait_for_kernels_before();
   __shared__ std::uint32_t sum;
   for (std::uint32_t c = chunks.count() + blockIdx.x * kExpandThreads + threadIdx.x; c < num_chunks;
        c += gridDim.x * kExpandThreads)
@@ -69,6 +71,7 @@ template <class Load, class SizeOf, class Body>
 __global__ void __launch_bounds__(kExpandThreads)
     each_expanded_kernel(SegmentChunks chunks, Load load, SizeOf size_of, const std::uint32_t* ends,
                          Body body) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<std::uint32_t, kExpandThreads>;
   __shared__ typename Scan::TempStorage scratch;
   for (std::uint32_t c = blockIdx.x; chunks.has(c); c += gridDim.x) {
@@ -122,9 +125,8 @@ class Expansion {
       ends_ = Vector<std::uint32_t>(most_elements / kExpandElements + segments.size());
       num_blocks_ = static_cast<unsigned>(
           std::min<std::uint64_t>(ends_.size(), usual_elements / kExpandElements + segments.size()));
-      count_items_kernel<<<num_blocks_, kExpandThreads>>>(
-          chunks_of(segments), load, size_of, see, ends_.data(), static_cast<std::uint32_t>(ends_.size()));
-      TESSERA_CUDA_CALL(cudaGetLastError());
+      launch_early(count_items_kernel<Load, SizeOf, See>, num_blocks_, kExpandThreads, 0, chunks_of(segments),
+                   load, size_of, see, ends_.data(), static_cast<std::uint32_t>(ends_.size()));
       sum_up(ends_);
     } else {
       before_ = Vector<std::uint32_t>(segments.size() + 1);  // each is one chunk
@@ -149,9 +151,8 @@ class Expansion {
   void each(const Vector<Segment>& segments, const Load& load, const SizeOf& size_of,
             const Body& body) const {
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-      each_expanded_kernel<<<num_blocks_, kExpandThreads>>>(chunks_of(segments), load, size_of, ends_.data(),
-                                                            body);
-      TESSERA_CUDA_CALL(cudaGetLastError());
+      launch_early(each_expanded_kernel<Load, SizeOf, Body>, num_blocks_, kExpandThreads, 0,
+                   chunks_of(segments), load, size_of, ends_.data(), body);
     } else {
       std::uint64_t first = 0;
       for (std::uint32_t s = 0; s < segments.size(); ++s)

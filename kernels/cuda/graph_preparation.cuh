@@ -40,9 +40,8 @@ struct GraphPreparation {
 
   VertexOrder<Memory> order_vertices() {
     const std::uint64_t n = csr_.num_vertices;
-    auto lengths = Memory::template zeros<std::uint32_t>(n);
-    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt,
-                       csr_.columns_in_ranges.data(), lengths.data());
+    const auto lengths = count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n,
+                                            options_.least_dealt, csr_.columns_in_ranges.data());
     return VertexOrder<Memory>({n, lengths.data(), csr_.row_offsets.data(), options_.by_length},
                                options_.tile_columns, side_);
   }

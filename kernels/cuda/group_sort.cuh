@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 
 namespace tessera::cuda {
@@ -179,6 +180,7 @@ __device__ void sort_large_groups(GroupTeams& teams, const Groups& groups, unsig
 template <class Groups>
 __global__ void __launch_bounds__(32 * kGroupWarps)
     sort_groups_kernel(Groups groups, unsigned num_large_blocks) {
+  wait_for_kernels_before();
   __shared__ GroupTeams teams;
   if (blockIdx.x < num_large_blocks) return sort_large_groups(teams, groups, blockIdx.x, num_large_blocks);
   const unsigned warp = threadIdx.x / 32;
@@ -188,26 +190,42 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   if (size > 0 && size <= groups.most_of_warp) groups.sort(teams.of_warps[warp], group);
 }
 
+/// What a device needs until groups are sorted.
+template <class Memory>
+struct GroupScratch {
+  BuildVector<Memory, std::uint32_t> order, staged;
+};
+
 /// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
 /// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
 /// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. What store()
-/// writes neither length_of() nor load() may read.
+/// writes neither length_of() nor load() may read. On a device they are sorted on `stream`, and what this
+/// gives lives until then.
 template <class Memory, class LengthOf, class Load, class Store>
-void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std::uint32_t* firsts,
-                 std::uint32_t longest, LengthOf length_of, Load load, Store store) {
+GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_elements,
+                                 const std::uint32_t* firsts, std::uint32_t longest, LengthOf length_of,
+                                 Load load, Store store, cudaStream_t stream = nullptr) {
+  GroupScratch<Memory> scratch;
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    if (num_groups == 0) return;
-    BuildVector<Memory, std::uint32_t> order(num_elements), staged(longest < kDigits ? 0 : num_elements);
+    if (num_groups == 0) return scratch;
+    scratch.order = BuildVector<Memory, std::uint32_t>(num_elements);
+    scratch.staged = BuildVector<Memory, std::uint32_t>(longest < kDigits ? 0 : num_elements);
     const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
-    const GroupSort<LengthOf, Load, Store> groups{num_groups, firsts,       length_of,     load,
-                                                  store,      order.data(), staged.data(), most_of_warp};
+    const GroupSort<LengthOf, Load, Store> groups{
+        num_groups,  firsts, length_of, load, store, scratch.order.data(), scratch.staged.data(),
+        most_of_warp};
     const auto large_blocks =
         num_elements <= most_of_warp
             ? 0u
             : static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks));
     const auto small_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps));
-    sort_groups_kernel<<<large_blocks + small_blocks, 32 * kGroupWarps>>>(groups, large_blocks);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    const auto kernel = sort_groups_kernel<GroupSort<LengthOf, Load, Store>>;
+    if (stream == nullptr) {
+      launch_early(kernel, large_blocks + small_blocks, 32 * kGroupWarps, 0, groups, large_blocks);
+    } else {
+      kernel<<<large_blocks + small_blocks, 32 * kGroupWarps, 0, stream>>>(groups, large_blocks);
+      TESSERA_CUDA_CALL(cudaGetLastError());
+    }
   } else {
     BuildVector<Memory, std::uint32_t> positions(num_elements);
     std::uint32_t* const order = positions.data();
@@ -217,6 +235,7 @@ void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std
                        [&](std::uint32_t a, std::uint32_t b) { return length_of(a) > length_of(b); });
     for (std::uint32_t i = 0; i < num_elements; ++i) store(i, load(order[i]), length_of(order[i]));
   }
+  return scratch;
 }
 
 }  // namespace tessera::cuda

@@ -4,13 +4,14 @@
 #include <type_traits>
 
 #include "kernels/cuda/bin_dealer.cuh"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
 inline constexpr unsigned kCountThreads = 1024, kCountLoads = 8;  // loads of a thread under way together
 /// Bits of what is counted in shared memory at a time, and those that keys are dealt by: fewer bins are far
 /// from each other, more need not be.
-inline constexpr unsigned kCountedBits = 15, kFewestRangeBits = 8, kMostRangeBits = 10;
+inline constexpr unsigned kCountedBits = 15, kFewestRangeBits = 7, kMostRangeBits = 10;
 
 /// Ranges of 2^shift values that keys are dealt to.
 struct KeyRanges {
@@ -29,6 +30,7 @@ struct KeyRanges {
 template <class Low>
 struct KeysToRanges {
   using Rest = void;
+  static constexpr bool kNeighboursAlike = true;
   const VertexId* keys;
   unsigned shift;
   Low* lows;
@@ -46,6 +48,7 @@ template <class Low>
 __global__ void __launch_bounds__(kCountThreads)
     count_ranges_kernel(const Low* lows, SegmentChunks ranges, unsigned shift, std::uint64_t num_values,
                         std::uint32_t* counts) {
+  wait_for_kernels_before();
   const unsigned bits = min(shift, kCountedBits), size = 1u << bits, part_bits = shift - bits;
   const std::uint32_t chunk = blockIdx.x >> part_bits, part = blockIdx.x & ((1u << part_bits) - 1),
                       base = part << bits;
@@ -94,19 +97,19 @@ __global__ void __launch_bounds__(kCountThreads)
     if (own[i] > 0 && first + i < num_values) atomicAdd(counts + first + i, own[i]);
 }
 
-/// Range r, of 2^shift values, has the keys of segment r.
+/// Range r, of 2^shift values, has the keys of segment r. counts: of num_values values.
 template <class Low>
 void count_ranges(const Low* lows, const Segments& ranges, unsigned shift, std::uint64_t num_keys,
                   std::uint64_t num_values, std::uint32_t* counts) {
+  DeviceMemory::clear(counts, num_values * sizeof(std::uint32_t));
   const unsigned counted = std::min(shift, kCountedBits);
   const std::uint32_t size = 16u << std::max(counted, kCountedBits - 3);  // of a chunk
   const auto before = list_chunks(ranges, size);
   const std::size_t num_bytes = sizeof(std::uint32_t) << counted;
   const auto blocks = static_cast<unsigned>((num_keys / size + ranges.count()) << (shift - counted));
   allow_shared_bytes<count_ranges_kernel<Low>>(num_bytes);
-  count_ranges_kernel<Low>
-      <<<blocks, kCountThreads, num_bytes>>>(lows, {ranges, before.data(), size}, shift, num_values, counts);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(count_ranges_kernel<Low>, blocks, kCountThreads, num_bytes, lows,
+               SegmentChunks{ranges, before.data(), size}, shift, num_values, counts);
 }
 
 template <class Low>
@@ -133,16 +136,23 @@ inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::u
     count_dealt_keys<std::uint32_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
 }
 
-/// Adds to counts[k], k < num_values, how often k is among the keys, all of which are < num_values. A device
-/// deals them to ranges first where there are least_dealt of them. in_ranges: how many are in each of
-/// KeyRanges; null: not known.
+/// How often each k < num_values is among the keys, all of which are < num_values. A device deals them to
+/// ranges first where there are least_dealt of them. in_ranges: how many are in each of KeyRanges; null: not
+/// known.
 template <class Memory>
-void count_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
-                std::uint64_t least_dealt, const std::uint32_t* in_ranges, std::uint32_t* counts) {
+BuildVector<Memory, std::uint32_t> count_keys(const VertexId* keys, std::uint64_t num_keys,
+                                              std::uint64_t num_values, std::uint64_t least_dealt,
+                                              const std::uint32_t* in_ranges) {
+  BuildVector<Memory, std::uint32_t> counts(num_values);
+  std::uint32_t* const count = counts.data();
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
-    if (num_keys >= least_dealt && num_keys > 0)
-      return count_many_keys(keys, num_keys, num_values, in_ranges, counts);
-  Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(counts + keys[e], 1); });
+    if (num_keys >= least_dealt && num_keys > 0) {
+      count_many_keys(keys, num_keys, num_values, in_ranges, count);
+      return counts;
+    }
+  Memory::clear(count, num_values * sizeof(std::uint32_t));
+  Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(count + keys[e], 1); });
+  return counts;
 }
 
 }  // namespace tessera::cuda

@@ -2,6 +2,7 @@
 // are few enough (Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs", 2017).
 #pragma once
 #include "kernels/cuda/bin_dealer.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/range_sort.cuh"
 
 namespace tessera::cuda {
@@ -19,6 +20,7 @@ static_assert(kLargeDigitBits <= kRangeGroupBits, "groups of a range would span 
 /// Keys by their bits from `shift` on.
 struct KeysToBins {
   using Rest = void;
+  static constexpr bool kNeighboursAlike = false;
   const std::uint32_t* keys;
   std::uint32_t* dealt;
   unsigned shift, bits;
@@ -56,6 +58,7 @@ struct CutBins {
 inline __global__ void __launch_bounds__(kLargeBins)
     cut_large_kernel(const LargeRange* given, unsigned shift, unsigned bits, bool in_spare,
                      const std::uint32_t* ends, RangeLists lists) {
+  wait_for_kernels_before();
   __shared__ unsigned begins[kLargeBins / 32];  // a bit a bin
   const LargeRange large = given[blockIdx.x];
   const CutBins bins{large.first, ends + (std::uint64_t{blockIdx.x} << bits)};

@@ -9,9 +9,7 @@
 
 #include "kernels/base/buffer.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/bin_edges.cuh"
 #include "kernels/cuda/build_runs.cuh"
-#include "kernels/cuda/reduction.cuh"
 #include "kernels/cuda/row_pieces.cuh"
 #include "kernels/cuda/tile_dealer.cuh"
 #include "kernels/cuda/tile_elements.cuh"
@@ -40,8 +38,7 @@ struct CutMessages {
   Vector<VertexId> rows;
   Vector<std::uint32_t> shapes;      ///< see MessageShape
   ElementPositions<Memory> firsts;   ///< into offsets
-  Vector<std::uint32_t> before_row;  ///< messages before each row, and of all
-  Vector<RowFindings> found;         ///< one, which the host has not read
+  Vector<std::uint32_t> row_counts;  ///< messages of all rows, behind a 0
 
   /// Of rows that were dealt: what write() makes rows, shapes and firsts of. Until settle() these have as
   /// much room as such rows usually need, so that a device may write while the host waits for what it reads.
@@ -101,7 +98,7 @@ struct MessageCutter {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
     out_.offsets = offsets_with_room<Memory>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
-    out_.before_row = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
+    out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
     out_.longest = longest_row <= kMessageElements
                        ? static_cast<std::uint32_t>(std::max<std::uint64_t>(longest_row, 1))
                        : elements_of_message(longest_row);
@@ -127,7 +124,6 @@ struct MessageCutter {
     std::uint64_t num_messages = 0;  // as far as the host knows
     for (const Vector<VertexId>& of_chunk : rows_) num_messages += of_chunk.size();
     check_message_count(num_messages);
-    look_at_rows();
     if (out_.pieces) return std::move(out_);
     out_.num_chunks = rows_.size();
     out_.rows = Memory::joined(rows_);
@@ -137,16 +133,6 @@ struct MessageCutter {
   }
 
   // Parents of device lambdas must be public.
-  /// before_row has the messages of row i at i + 1 until then.
-  void look_at_rows() {
-    const std::uint32_t* count = out_.before_row.data();
-    out_.found = sum_of<RowFindings, Memory>(out_.num_rows + 1,
-                                             [=] __host__ __device__(std::uint64_t i) -> RowFindings {
-                                               return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
-                                             });
-    sum_up(out_.before_row);
-  }
-
   template <class P>
   void add_elements(RowChunk<Memory, S>& chunk, std::uint64_t count) {
     Vector<std::uint32_t> keys(count);  // tile, offset
@@ -189,7 +175,7 @@ struct MessageCutter {
                            .tile_starts = pieces.tile_starts.data()},
                           chunk.starts.size() - 1,
                           {next_offset(), pieces.firsts.data(), pieces.rows.data(),
-                           out_.before_row.data() + 1 + chunk.first_row, pieces.tiles.data()});
+                           out_.row_counts.data() + 1 + chunk.first_row, pieces.tiles.data()});
     count_messages(chunk, pieces);
     chunk.free_from();
     // Memory is asked for while a device deals, as that may take the host long.
@@ -271,7 +257,7 @@ struct MessageCutter {
     pieces.first_row = static_cast<VertexId>(chunk.first_row);
     pieces.row_starts = std::move(chunk.starts);
     pieces.splits = splits_;
-    pieces.count_messages(out_.before_row.data());
+    pieces.count_messages(out_.row_counts.data());
   }
 
  private:

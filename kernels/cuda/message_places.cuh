@@ -31,6 +31,7 @@ struct SortedMessages {
 /// Where a bin's places are put together, by a block.
 struct PlacesOfBins {
   const BinEdge* edges;                            ///< of bins
+  std::uint32_t num_rows;                          ///< those behind have no messages
   const std::uint32_t* before_row;                 ///< messages before each row
   std::uint32_t rows_in_shared, places_in_shared;  ///< so many a block has in shared memory; more are outside
   std::uint32_t* listed;                           ///< of all rows, for bins of more rows
@@ -45,8 +46,8 @@ class BinPlaces {
 
   __device__ BinPlaces(const SortedMessages& messages, const PlacesOfBins& bins, std::uint32_t bin,
                        std::uint32_t* shared)
-      : messages_(messages), before_row_(bins.before_row), bin_(bin), first_row_(bins.edges[bin].row) {
-    const std::uint32_t num_rows = bins.edges[bin + 1].row - first_row_;
+      : messages_(messages), bin_(bin), first_row_(bins.edges[bin].row) {
+    const std::uint32_t num_rows = min(bins.edges[bin + 1].row, bins.num_rows) - first_row_;
     first_ = bins.edges[bin].messages_before;
     ends_ = messages.ends_by_bin + std::uint64_t{bin} * messages.num_tiles;
     count_ = bins.edges[bin + 1].messages_before - first_;
@@ -54,7 +55,9 @@ class BinPlaces {
     listed_ = num_rows <= bins.rows_in_shared ? shared : bins.listed + first_row_;
     places_ = count_ <= bins.places_in_shared ? reinterpret_cast<std::uint16_t*>(shared + bins.rows_in_shared)
                                               : result_;
-    for (std::uint32_t row = threadIdx.x; row < num_rows; row += blockDim.x) listed_[row] = 0;
+    const std::uint32_t* const before_row = bins.before_row + first_row_;
+    for (std::uint32_t row = threadIdx.x; row < num_rows; row += blockDim.x)
+      listed_[row] = before_row[row] - first_;
     __syncthreads();
   }
 
@@ -108,14 +111,15 @@ class BinPlaces {
       if (behind != 0) return tile + __ffs(behind) - 1;
     }
   }
-  /// listed: of a row, its places of batches before and, from bit 16 on, of this one.
+  /// listed: of a row, where its next place goes among the bin's, which 16 bits hold, and behind that how
+  /// many it has of this batch.
   __device__ void list(std::uint32_t begin, const VertexId (&rows)[kEach]) {
     std::uint32_t firsts[kEach], owns[kEach], belongs[kEach];
 #pragma unroll
     for (unsigned i = 0; i < kEach; ++i) {
       if (place(begin, i) >= count_) continue;
       const std::uint32_t before = atomicAdd(listed_ + (rows[i] - first_row_), 1u << 16);
-      firsts[i] = before_row_[rows[i]] - first_ + (before & 65535u);
+      firsts[i] = before & 65535u;
       owns[i] = before >> 16;
       places_[firsts[i] + owns[i]] = static_cast<std::uint16_t>(place(begin, i));
     }
@@ -140,14 +144,19 @@ class BinPlaces {
   }
 
   const SortedMessages& messages_;
-  const std::uint32_t *before_row_, *ends_;
+  const std::uint32_t* ends_;
   std::uint32_t bin_, first_row_, first_, count_;  // of the bin: rows, messages before it, its own
   std::uint32_t* listed_;
   std::uint16_t *places_, *result_;
 };
 
-/// Blocks take bins one after the other, each of which has messages.
+/// Blocks take bins one after the other, each of which has messages. It leaves registers to what runs beside
+/// it.
+#if CUDART_VERSION >= 12040
+inline __global__ void __maxnreg__(40)
+#else  // which do not know that
 inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
+#endif
     list_places_kernel(SortedMessages messages, PlacesOfBins bins) {
   extern __shared__ std::uint32_t place_memory[];
   for (std::uint32_t bin = blockIdx.x; bin < messages.num_bins; bin += gridDim.x) {
@@ -159,7 +168,8 @@ inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
 /// The rows of bins and their messages, for list_places().
 template <class Memory>
 struct BinnedRows {
-  const BuildVector<Memory, BinEdge>& edges;  ///< as PlacesOfBins has them
+  const BuildVector<Memory, BinEdge>& edges;  ///< this and what follows: as PlacesOfBins has them
+  std::uint32_t num_rows;
   const BuildVector<Memory, std::uint32_t>& before_row;
   std::uint32_t usual_rows, most_messages;  ///< of a bin: rows that few have more of; messages
   std::uint32_t* listed;                    ///< room for as many as before_row has
@@ -194,8 +204,9 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
                                            cudaSharedmemCarveoutMaxShared));
     const unsigned blocks = std::min(messages.num_bins, blocks_beside());
     list_places_kernel<<<blocks, threads, num_bytes, stream>>>(
-        messages, {bins.edges.data(), bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
-                   shares_places ? bins.most_messages : 0, bins.listed, places});
+        messages,
+        {bins.edges.data(), bins.num_rows, bins.before_row.data(), shares_rows ? bins.usual_rows : 0,
+         shares_places ? bins.most_messages : 0, bins.listed, places});
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {
     std::vector<std::uint32_t> next(bins.before_row.data(), bins.before_row.data() + bins.before_row.size());

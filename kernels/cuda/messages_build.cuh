@@ -12,6 +12,7 @@
 #include "kernels/cuda/group_sort.cuh"
 #include "kernels/cuda/message_order.cuh"
 #include "kernels/cuda/message_places.cuh"
+#include "kernels/cuda/reduction.cuh"
 #include "kernels/cuda/resident_matrix.cuh"
 #include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/word_filler.cuh"
@@ -31,12 +32,12 @@ struct MessagesBuild {
   ~MessagesBuild() { side_.settle(); }  // before arrays are freed that are used there
 
   TileMessages<S> run() {
-    make_bins();
+    const std::vector<BinEdge> edges = make_bins();
     sort_messages();
-    send_tiles();
+    send_windows(edges);
+    const RankedRows rows = end_ranking();
     const Vector<std::uint32_t> places = place_cells();
     begin_places();
-    const RankedRows rows = rank_rows();
     auto [tiles, bins] = slices_of(rows, places.data());
     build_tiles(tiles);
     end_places();
@@ -45,45 +46,42 @@ struct MessagesBuild {
     return std::move(result_);
   }
 
-  std::uint64_t num_bins() const { return bin_windows_.size() - 1; }
+  std::uint64_t num_bins() const { return bins_.size() - 1; }
   std::uint64_t num_tiles() const { return shape_.tiles.size(); }
   /// Cell: the messages of a tile for a bin, neighbours in what the tile sends and the bin receives.
   std::uint64_t num_cells() const { return num_tiles() * num_bins(); }
 
-  /// Windows of pass 2, on the host: bins are few. While it reads and cuts, a device does what needs no bins.
-  void make_bins() {
-    before_row_ = std::move(messages_.before_row);
-    BinEdges<Memory> bins(before_row_, messages_.found.data(), messages_.rows.size(), shape_.bins, side_,
-                          [&] {
-                            messages_.write();
-                            list_linked_rows();
-                          });
+  /// On the host: bins are few. While it reads and cuts, a device does what needs no bins.
+  std::vector<BinEdge> make_bins() {
+    const Vector<RowFindings> found = sum_up_rows();
+    BinEdges<Memory> bins(before_row_, found.data(), messages_.rows.size(), shape_.bins, side_, [&] {
+      messages_.write();
+      list_linked_rows();
+    });
     found_ = bins.found();
     check_message_count(found_.num_messages);
-    const std::vector<BinEdge> edges = bins.cut();
+    std::vector<BinEdge> edges = bins.cut();
     bins_ = Memory::template from_host<BinEdge>(edges);
-    make_windows(edges);
     messages_.settle(found_.num_messages);
     linked_rows_.truncate(found_.num_rows);
+    return edges;
   }
 
-  void make_windows(const std::vector<BinEdge>& edges) {
-    std::vector<std::uint32_t> row_counts;
-    row_counts.reserve(edges.size());
-    bin_windows_.reserve(edges.size());
-    std::uint64_t next = 0;
-    for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
-      const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
-      most_bin_messages_ = std::max(most_bin_messages_, size);
-      row_counts.push_back(edges[b + 1].row - edges[b].row);
-      bin_windows_.push_back({.first_in = next, .size = size});
-      next += aligned_bin_size(size);
-    }
-    if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
-    bin_windows_.push_back({});
-    result_.num_messages = next;
-    bin_pass_.windows = Memory::template from_host<Window>(bin_windows_);
-    usual_bin_rows_ = most_usual(std::move(row_counts));
+  /// Messages before each row, and what those of all rows are together: side by side on a device.
+  Vector<RowFindings> sum_up_rows() {
+    const Vector<std::uint32_t> counts = std::move(messages_.row_counts);
+    const std::uint32_t* count = counts.data();
+    before_row_ = Vector<std::uint32_t>(counts.size());
+    side_.fork();
+    auto found = sum_of<RowFindings, Memory>(
+        messages_.num_rows + 1,
+        [=] __host__ __device__(std::uint64_t i) -> RowFindings {
+          return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
+        },
+        side_.stream());
+    sum_up(counts, before_row_);
+    side_.join();
+    return found;
   }
 
   /// Rows with messages, in order.
@@ -121,6 +119,48 @@ struct MessagesBuild {
     });
   }
 
+  /// Rows with messages, by bin, most messages first. row_positions_ has where each comes.
+  struct RankedRows {
+    Vector<std::uint32_t> begins;  ///< messages before each
+    Vector<std::uint16_t> counts;
+    Vector<std::uint32_t> firsts;  ///< of each bin, and the end
+  };
+  /// On a device beside the sort of messages, until end_ranking(): both wait more than they work.
+  void begin_ranking() {
+    const std::uint32_t* before = before_row_.data();
+    const BinEdge* bin = bins_.data();
+    const std::uint64_t count = linked_rows_.size(), bins = num_bins();
+    ranked_ = {Vector<std::uint32_t>(count), Vector<std::uint16_t>(count), Vector<std::uint32_t>(bins + 1)};
+    result_.num_products = count;
+    const VertexId* row = linked_rows_.data();
+    std::uint32_t* first = ranked_.firsts.data();
+    Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
+      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, bin[b].row));
+    });
+    VertexId* position = row_positions_.data();
+    std::uint32_t* begin = ranked_.begins.data();
+    std::uint16_t* num_messages = ranked_.counts.data();
+    side_.fork();
+    ranking_ = sort_groups<Memory>(
+        bins, count, first, static_cast<std::uint32_t>(found_.most_messages),
+        [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
+        [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
+          return {row[i], before[row[i]]};
+        },
+        [=] __host__ __device__(std::uint32_t place, const PlacedRow& of, std::uint32_t messages) {
+          position[of.row] = place;
+          begin[place] = of.messages_before;
+          num_messages[place] = static_cast<std::uint16_t>(messages);
+        },
+        side_.stream());
+  }
+  RankedRows end_ranking() {
+    side_.join();
+    ranking_ = {};
+    linked_rows_ = {};
+    return std::move(ranked_);
+  }
+
   /// By cell and length, longest first.
   void sort_messages() {
     const std::uint64_t count = messages_.rows.size();
@@ -130,6 +170,7 @@ struct MessagesBuild {
     find_cells(cut);
     messages_.pieces.reset();  // the host frees, and then fills, while a device looks for cells
     row_positions_ = Memory::no_vertices(shape_.num_rows);
+    begin_ranking();
     begins_ = ElementPositions<Memory>(count, messages_.num_elements);
     rows_ = Vector<VertexId>(count);
     lengths_ = Vector<std::uint16_t>(count);
@@ -155,13 +196,33 @@ struct MessagesBuild {
     messages_.rows = {};
   }
 
-  /// Windows of pass 1, while a device still sorts.
-  void send_tiles() {
+  /// Windows of both passes, while a device still sorts.
+  void send_windows(const std::vector<BinEdge>& edges) {
+    send_bin_windows(edges);
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
       windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
     windows.push_back({});
     tile_pass_.windows = Memory::template from_host<Window>(windows);
+  }
+  void send_bin_windows(const std::vector<BinEdge>& edges) {
+    std::vector<std::uint32_t> row_counts;
+    std::vector<Window> windows;
+    row_counts.reserve(edges.size());
+    windows.reserve(edges.size());
+    std::uint64_t next = 0;
+    for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
+      const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
+      most_bin_messages_ = std::max(most_bin_messages_, size);
+      row_counts.push_back(edges[b + 1].row - edges[b].row);
+      windows.push_back({.first_in = next, .size = size});
+      next += aligned_bin_size(size);
+    }
+    if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
+    windows.push_back({});
+    result_.num_messages = next;
+    bin_pass_.windows = Memory::template from_host<Window>(windows);
+    usual_bin_rows_ = most_usual(std::move(row_counts));
   }
 
   /// Where the first message of each cell lies: a bin's messages tile after tile.
@@ -193,8 +254,9 @@ struct MessagesBuild {
     list_places<Memory>(
         {static_cast<std::uint32_t>(num_tiles()), static_cast<std::uint32_t>(num_bins()),
          static_cast<std::uint32_t>(rows_.size()), cell_firsts_.data(), ends_by_bin_.data(), rows_.data()},
-        {bins_, before_row_, usual_bin_rows_, most_bin_messages_, listed_.data()}, places_.data(),
-        side_.stream());
+        {bins_, static_cast<std::uint32_t>(messages_.num_rows), before_row_, usual_bin_rows_,
+         most_bin_messages_, listed_.data()},
+        places_.data(), side_.stream());
   }
   void end_places() {
     side_.join();
@@ -236,42 +298,6 @@ struct MessagesBuild {
     S* values = messages_.values.empty() ? nullptr : tile_pass_.values.data();
     if (values != nullptr) fill_values<Memory>(cut, source, values);
     fill_words<Memory>(cut, source, tile_pass_.words.data(), values);
-  }
-
-  /// Rows with messages, by bin, most messages first. row_positions_ has where each comes.
-  struct RankedRows {
-    Vector<std::uint32_t> begins;  ///< messages before each
-    Vector<std::uint16_t> counts;
-    Vector<std::uint32_t> firsts;  ///< of each bin, and the end
-  };
-  RankedRows rank_rows() {
-    const std::uint32_t* before = before_row_.data();
-    const BinEdge* bin = bins_.data();
-    const Vector<VertexId> rows = std::move(linked_rows_);
-    const std::uint64_t count = rows.size(), bins = num_bins();
-    RankedRows ranked{Vector<std::uint32_t>(count), Vector<std::uint16_t>(count),
-                      Vector<std::uint32_t>(bins + 1)};
-    result_.num_products = count;
-    const VertexId* row = rows.data();
-    std::uint32_t* first = ranked.firsts.data();
-    Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
-      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, bin[b].row));
-    });
-    VertexId* position = row_positions_.data();
-    std::uint32_t* begin = ranked.begins.data();
-    std::uint16_t* num_messages = ranked.counts.data();
-    sort_groups<Memory>(
-        bins, count, first, static_cast<std::uint32_t>(found_.most_messages),
-        [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
-        [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
-          return {row[i], before[row[i]]};
-        },
-        [=] __host__ __device__(std::uint32_t place, const PlacedRow& of, std::uint32_t messages) {
-          position[of.row] = place;
-          begin[place] = of.messages_before;
-          num_messages[place] = static_cast<std::uint16_t>(messages);
-        });
-    return ranked;
   }
 
   /// Of both passes.
@@ -341,8 +367,9 @@ struct MessagesBuild {
   Vector<std::uint32_t> before_row_;  // messages before each row, and the end
   RowFindings found_;
   Vector<VertexId> linked_rows_;  // with messages, in order, until they are ranked
+  RankedRows ranked_;
+  GroupScratch<Memory> ranking_;
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
-  std::vector<Window> bin_windows_;
   Vector<BinEdge> bins_;             // where each begins, and the end
   ElementPositions<Memory> begins_;  // sorted messages: where their elements begin
   Vector<VertexId> rows_;            // ... whose they are

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/shared_address.cuh"
 #include "kernels/cuda/word_source.cuh"
 
@@ -221,6 +222,7 @@ template <class S, class Source>
 __global__ void __launch_bounds__(kFillThreads, kFillBlocks)
     fill_parts_kernel(std::uint32_t num_parts, const NumberedPart* list, Source source, std::uint32_t* words,
                       S* values) {
+  wait_for_kernels_before();
   __shared__ std::uint32_t bank_words[kBankLanes<S> * kFillThreads];
   __shared__ __align__(kStagedBytes) std::uint32_t all_staged[kFillThreads * kStagedWords];
   const unsigned lane = threadIdx.x % 32;

@@ -7,6 +7,7 @@
 
 #include "kernels/base/types.hpp"
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 
 namespace tessera::cuda {
@@ -266,6 +267,7 @@ class RangeSort {
 /// kRangeKeys keys are left out.
 inline __global__ void __launch_bounds__(kRangeThreads, 2)
     sort_buckets_kernel(KeySort all, const std::uint32_t* ends, std::uint32_t first_bucket) {
+  wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char range_memory[];
   const std::uint32_t bucket = first_bucket + blockIdx.x, first = bucket == 0 ? 0 : ends[bucket - 1],
                       count = ends[bucket] - first;
@@ -276,6 +278,7 @@ inline __global__ void __launch_bounds__(kRangeThreads, 2)
 
 inline __global__ void __launch_bounds__(kRangeThreads, 2)
     sort_ranges_kernel(KeySort all, const KeyRange* ranges) {
+  wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char range_memory[];
   const KeyRange range = ranges[blockIdx.x];
   RangeSort(*reinterpret_cast<RangeMemory*>(range_memory), all, range).run();
@@ -286,14 +289,12 @@ inline void sort_buckets(const KeySort& all, const std::uint32_t* ends, std::uin
                          std::uint32_t end) {
   if (first == end) return;
   allow_shared_bytes<sort_buckets_kernel>(sizeof(RangeMemory));
-  sort_buckets_kernel<<<end - first, kRangeThreads, sizeof(RangeMemory)>>>(all, ends, first);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(sort_buckets_kernel, end - first, kRangeThreads, sizeof(RangeMemory), all, ends, first);
 }
 inline void sort_ranges(const KeySort& all, const KeyRange* ranges, std::uint32_t count) {
   if (count == 0) return;
   allow_shared_bytes<sort_ranges_kernel>(sizeof(RangeMemory));
-  sort_ranges_kernel<<<count, kRangeThreads, sizeof(RangeMemory)>>>(all, ranges);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(sort_ranges_kernel, count, kRangeThreads, sizeof(RangeMemory), all, ranges);
 }
 
 }  // namespace tessera::cuda

@@ -9,23 +9,30 @@
 
 namespace tessera::cuda {
 
-/// One T: value_of(0) + ... + value_of(count - 1), in any order; T() is what changes nothing.
+/// One T: value_of(0) + ... + value_of(count - 1), in any order; T() is what changes nothing. A device makes
+/// it on `stream`, and with memory that lives as long as the result.
 template <class T, class Memory, class F>
-BuildVector<Memory, T> sum_of(std::uint64_t count, F value_of) {
-  BuildVector<Memory, T> sum(1);
+BuildVector<Memory, T> sum_of(std::uint64_t count, F value_of, cudaStream_t stream = nullptr) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     const auto add = [] __device__(const T& a, const T& b) -> T { return a + b; };
-    Memory::with_scratch([&](void* scratch, std::size_t& num_bytes) {
-      return cub::DeviceReduce::TransformReduce(scratch, num_bytes,
-                                                thrust::counting_iterator<std::uint64_t>(0), sum.data(),
-                                                count, add, value_of, T());
-    });
+    std::size_t num_bytes = 0;
+    const auto reduce = [&](T* scratch, T* sum) {
+      TESSERA_CUDA_CALL(cub::DeviceReduce::TransformReduce(scratch, num_bytes,
+                                                           thrust::counting_iterator<std::uint64_t>(0), sum,
+                                                           count, add, value_of, T(), stream));
+    };
+    reduce(nullptr, nullptr);
+    BuildVector<Memory, T> sum(1 + ceil_div(num_bytes, sizeof(T)));
+    reduce(sum.data() + 1, sum.data());
+    sum.truncate(1);
+    return sum;
   } else {
+    BuildVector<Memory, T> sum(1);
     T all{};
     for (std::uint64_t i = 0; i < count; ++i) all = all + value_of(i);
     *sum.data() = all;
+    return sum;
   }
-  return sum;
 }
 
 }  // namespace tessera::cuda

@@ -3,6 +3,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -39,6 +40,9 @@ class Segments {
   }
 
   __host__ __device__ std::uint32_t count() const { return count_; }
+  /// All of an array of size() elements.
+  __host__ __device__ bool are_whole() const { return list_ == nullptr && ends_ == nullptr && count_ == 1; }
+  __host__ __device__ std::uint32_t size() const { return size_; }
   __device__ Segment operator[](std::uint32_t s) const {
     if (list_ != nullptr) return list_[s];
     if (ends_ != nullptr) return {s == 0 ? 0 : ends_[s - 1], ends_[s]};
@@ -52,20 +56,23 @@ class Segments {
 };
 
 /// Segments, cut into chunks of `size` elements, the last of each maybe of fewer: a block's. Those of segment
-/// s are before[s] to before[s + 1].
+/// s are before[s] to before[s + 1]; null: the only segment is all of an array.
 struct SegmentChunks {
   Segments segments;
   const std::uint32_t* before;
   std::uint32_t size;
 
-  __device__ std::uint32_t count() const { return before[segments.count()]; }
+  __device__ std::uint32_t count() const {
+    return before != nullptr ? before[segments.count()] : ceil_div(segments.size(), size);
+  }
   __device__ bool has(std::uint32_t chunk) const { return chunk < count(); }
   __device__ std::uint32_t segment_of(std::uint32_t chunk) const {
-    return static_cast<std::uint32_t>(last_not_above(before, segments.count(), chunk));
+    return before == nullptr ? 0
+                             : static_cast<std::uint32_t>(last_not_above(before, segments.count(), chunk));
   }
   __device__ Segment elements_of(std::uint32_t chunk, std::uint32_t segment) const {
     const Segment all = segments[segment];
-    const std::uint32_t first = all.first + (chunk - before[segment]) * size;
+    const std::uint32_t first = all.first + (before == nullptr ? chunk : chunk - before[segment]) * size;
     return {first, static_cast<std::uint32_t>(min(std::uint64_t{first} + size, std::uint64_t{all.end}))};
   }
 };
@@ -73,6 +80,7 @@ struct SegmentChunks {
 /// before[s]: chunks of all segments before s, and behind the last of all. One block: segments are few.
 inline __global__ void __launch_bounds__(kChunkListThreads)
     list_chunks_kernel(Segments segments, std::uint32_t size, std::uint32_t* before) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<std::uint32_t, kChunkListThreads>;
   __shared__ typename Scan::TempStorage scratch;
   const std::uint32_t num_segments = segments.count();
@@ -92,11 +100,11 @@ inline __global__ void __launch_bounds__(kChunkListThreads)
   if (threadIdx.x == 0) before[num_segments] = sum;
 }
 
-/// before, for chunks of `size` elements.
+/// before, for chunks of `size` elements; nothing where that is null.
 inline BuildVector<DeviceMemory, std::uint32_t> list_chunks(const Segments& segments, std::uint32_t size) {
+  if (segments.are_whole()) return {};
   BuildVector<DeviceMemory, std::uint32_t> before(segments.count() + std::uint64_t{1});
-  list_chunks_kernel<<<1, kChunkListThreads>>>(segments, size, before.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(list_chunks_kernel, 1, kChunkListThreads, 0, segments, size, before.data());
   return before;
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/slice_sizes.cuh"
 
 namespace tessera::cuda {
@@ -82,6 +83,7 @@ struct PlacedLists {
 /// sums[b]: what the slices of block b come to.
 inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
     sum_slices_kernel(PlacedLists given, SliceSizes* sums) {
+  wait_for_kernels_before();
   using Reduce = cub::BlockReduce<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Reduce::TempStorage scratch;
   std::uint64_t first;
@@ -99,6 +101,7 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
 /// sums: of all blocks of the list before each, from then on; totals: of the lists. One block.
 inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
     sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, SliceSizes* totals) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
   for (unsigned list = 0; list < 2; sums += given.num_blocks(list++)) {
@@ -119,6 +122,7 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
 /// before: of all blocks of the list before each.
 inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
     place_slices_kernel(PlacedLists given, const SliceSizes* before) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
   std::uint64_t first;
@@ -147,12 +151,11 @@ BuildVector<Memory, SliceSizes> sum_up_slices(const PlacedLists& given) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     const std::uint32_t num_blocks = given.num_blocks(0) + given.num_blocks(1);
     BuildVector<Memory, SliceSizes> sums(num_blocks);
-    if (num_blocks > 0) sum_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    sum_slice_blocks_kernel<<<1, kPlaceSlicesThreads>>>(given, sums.data(), totals.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    if (num_blocks > 0) place_slices_kernel<<<num_blocks, kPlaceSlicesThreads>>>(given, sums.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    if (num_blocks > 0)
+      launch_early(sum_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data());
+    launch_early(sum_slice_blocks_kernel, 1, kPlaceSlicesThreads, 0, given, sums.data(), totals.data());
+    if (num_blocks > 0)
+      launch_early(place_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data());
   } else {
     for (unsigned list = 0; list < 2; ++list) {
       SliceSizes before;

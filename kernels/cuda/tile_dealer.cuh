@@ -7,6 +7,7 @@
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/deal_block.cuh"
 #include "kernels/cuda/dealt_words.cuh"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -18,19 +19,23 @@ __device__ void find_rows(const DealtRows& given, DealBlock<kTiles>& block,
   constexpr unsigned kRounds = DealShape<kTiles>::kRounds;
   const DealRange& range = block.range;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (unsigned i = threadIdx.x; i < block.kElements; i += block.kThreads) block.halves.rows[i] = 0;
+  for (unsigned i = threadIdx.x; i < block.kElements; i += block.kThreads) block.row_firsts[i] = 0;
   __syncthreads();
-  for (std::uint64_t row = std::uint64_t{range.first_row} + 1 + threadIdx.x; row <= range.last_row;
+  const bool has_shifts = block.has_row_shifts();
+  for (std::uint64_t row = std::uint64_t{range.first_row} + threadIdx.x; row <= range.last_row;
        row += block.kThreads) {
-    const std::uint64_t at = given.starts[row] - range.first;
-    if (at < block.kElements && given.starts[row + 1] > given.starts[row])
-      block.halves.rows[at] = static_cast<std::uint16_t>(row - range.first_row);
+    const std::uint64_t start = given.starts[row], at = start - range.first;
+    const auto name = static_cast<std::uint32_t>(row - range.first_row);
+    if (has_shifts)
+      block.row_shifts[name] = given.position(name + range.first_row, static_cast<std::uint32_t>(start), 0);
+    if (name > 0 && at < block.kElements && given.starts[row + 1] > start)
+      block.row_firsts[at] = static_cast<std::uint16_t>(name);
   }
   __syncthreads();
   std::uint32_t so_far = 0;
 #pragma unroll
   for (unsigned i = 0; i < kRounds; ++i) {
-    const std::uint32_t begins = block.halves.rows[(warp * kRounds + i) * 32 + lane];
+    const std::uint32_t begins = block.row_firsts[(warp * kRounds + i) * 32 + lane];
     const unsigned all = __ballot_sync(~0u, begins != 0), up_to = all & (~0u >> (31 - lane));
     const std::uint32_t own = __shfl_sync(~0u, begins, 31 - __clz(up_to)),
                         latest = __shfl_sync(~0u, begins, 31 - __clz(all));
@@ -71,14 +76,22 @@ __device__ void look_up(const DealtRows& given, DealBlock<kTiles>& block,
     search_rows(given, block, names);
   else
     find_rows(given, block, names);
+  if (!range.is_wide() && block.has_row_shifts()) {
 #pragma unroll
-  for (unsigned i = 0; i < kRounds; ++i) {
-    const std::uint32_t row = range.first_row + names[i],
-                        start = static_cast<std::uint32_t>(given.starts[row]),
-                        element = range.first + min(own + i * 32, range.size - 1);
-    keys[i] = given.position(row, start, element);
-    names[i] = range.name(row, start) << 16;
-    if (i % 4 == 3) __syncwarp();  // more loads at a time would need more registers
+    for (unsigned i = 0; i < kRounds; ++i) {
+      keys[i] = range.first + min(own + i * 32, range.size - 1) + block.row_shifts[names[i]];
+      names[i] <<= 16;
+    }
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      const std::uint32_t row = range.first_row + names[i],
+                          start = static_cast<std::uint32_t>(given.starts[row]),
+                          element = range.first + min(own + i * 32, range.size - 1);
+      keys[i] = given.position(row, start, element);
+      names[i] = range.name(row, start) << 16;
+      if (i % 4 == 3) __syncwarp();  // more loads at a time would need more registers
+    }
   }
   // Loads of all rounds are under way together.
 #pragma unroll
@@ -113,9 +126,8 @@ __device__ void put_by_tile(DealBlock<kTiles>& block, const std::uint32_t (&keys
   for (unsigned i = 0; i < kRounds; ++i) {
     if (own + i * 32 >= size) continue;
     const std::uint32_t tile = keys[i] >> kTileShift, place = block.team.count_of(tile) + (names[i] & 0xffff);
-    block.halves.offsets[place] = static_cast<std::uint16_t>(keys[i]);
-    block.tiles[place] = static_cast<std::remove_reference_t<decltype(block.tiles[place])>>(tile);
-    block.halves.rows[place] = static_cast<std::uint16_t>(names[i] >> 16);
+    block.words[place] = __byte_perm(keys[i], names[i], 0x7610);
+    block.tiles[place] = static_cast<typename DealBlock<kTiles>::TileNumber>(tile);
   }
   __syncthreads();
 }
@@ -127,13 +139,13 @@ __device__ void find_pieces(DealBlock<kTiles>& block) {
   constexpr unsigned kRounds = DealShape<kTiles>::kRounds;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned own = 0;  // of lane i: the warp's i-th ballot
-  std::uint32_t sum = 0, before = 0;
+  std::uint32_t sum = 0, before = 0, last = warp == 0 ? ~0u : block.piece_key(warp * kRounds * 32 - 1);
 #pragma unroll
   for (unsigned round = 0; round < kRounds; ++round) {
-    const unsigned i = (warp * kRounds + round) * 32 + lane, last = i == 0 ? 0 : i - 1;
-    const bool is_first = i < size && (i == 0 || block.halves.rows[i] != block.halves.rows[last] ||
-                                       block.tiles[i] != block.tiles[last]);
-    const unsigned begins = __ballot_sync(~0u, is_first);
+    const unsigned i = (warp * kRounds + round) * 32 + lane;
+    const std::uint32_t key = block.piece_key(i), neighbour = __shfl_sync(~0u, key, (lane + 31) % 32);
+    const unsigned begins = __ballot_sync(~0u, i < size && key != (lane == 0 ? last : neighbour));
+    last = neighbour;
     if (lane == round) {
       own = begins;
       before = sum;
@@ -168,8 +180,8 @@ struct OwnOfTile {
             .pieces_before = pieces_before,
             .span = {.elements = end - begin,
                      .pieces = block.pieces_before_place(end) - pieces_before,
-                     .begins_open = !is_empty && range.is_open && block.halves.rows[begin] == 0,
-                     .ends_open = !is_empty && block.halves.rows[end - 1] == range.last_name,
+                     .begins_open = !is_empty && range.is_open && block.name_at(begin) == 0,
+                     .ends_open = !is_empty && block.name_at(end - 1) == range.last_name,
                      .is_within_row = range.is_open && range.first_row == range.last_row}};
   }
 };
@@ -194,7 +206,7 @@ __device__ void count_pieces_of_rows(DealBlock<kTiles>& block, unsigned first) {
   if (!block.range.template has_few_rows<kTiles>()) return;
   for (unsigned i = threadIdx.x - first; i < block.kElements; i += block.kThreads - first) {
     if ((block.begins[i / 32] >> i % 32 & 1) == 0) continue;
-    const std::uint32_t name = block.halves.rows[i];
+    const std::uint32_t name = block.name_at(i);
     atomicAdd(block.shifts.pieces_of_rows + name / 2, 1u << name % 2 * 16);
   }
 }
@@ -246,15 +258,22 @@ __device__ void add_pieces_of_rows(const DealBlock<kTiles>& block, std::uint32_t
 /// Stores what the block has, when it is known where that goes.
 template <unsigned kTiles>
 __device__ void store_dealt(const DealtRows& given, DealBlock<kTiles>& block, const DealtTiles& tiles) {
+  constexpr unsigned kRounds = DealShape<kTiles>::kRounds;
   const DealRange& range = block.range;
   const bool has_few_rows = range.has_few_rows<kTiles>();
   if (has_few_rows) add_pieces_of_rows(block, tiles.pieces_of_rows);
-  for (unsigned i = threadIdx.x; i < range.size; i += block.kThreads) {
-    const std::uint32_t tile = block.tiles[i], to = block.shifts.elements[tile] + i;
-    tiles.offsets[to] = block.halves.offsets[i];
-    if (((block.begins[i / 32] & ~block.goes_on[i / 32]) >> i % 32 & 1) == 0) continue;
-    const std::uint32_t piece = block.shifts.pieces[tile] + block.pieces_before_place(i),
-                        row = range.row_of_name(given, block.halves.rows[i]);
+  const unsigned lane = threadIdx.x % 32, first_word = threadIdx.x / 32 * kRounds;
+#pragma unroll 4
+  for (unsigned round = 0; round < kRounds; ++round) {
+    const unsigned i = (first_word + round) * 32 + lane;
+    if (i >= range.size) break;
+    const std::uint32_t word = block.words[i], tile = block.tiles[i], to = block.shifts.elements[tile] + i;
+    const unsigned begins = block.begins[first_word + round];
+    tiles.offsets[to] = static_cast<std::uint16_t>(word);
+    if (((begins & ~block.goes_on[first_word + round]) >> lane & 1) == 0) continue;
+    const std::uint32_t piece = block.shifts.pieces[tile] + block.pieces_before[first_word + round] +
+                                __popc(begins & ((1u << lane) - 1)),
+                        row = range.row_of_name(given, word >> 16);
     tiles.piece_firsts[piece] = to;
     tiles.piece_rows[piece] = given.first_row + row;
     if (!has_few_rows) add_to(tiles.pieces_of_rows + row, 1);
@@ -266,6 +285,7 @@ template <unsigned kTiles>
 __global__ void __launch_bounds__(DealShape<kTiles>::kThreads, DealShape<kTiles>::kBlocks)
     deal_to_tiles_kernel(DealtRows given, const std::uint32_t* block_rows, DealState state,
                          std::uint32_t* next_block, DealtTiles tiles) {
+  wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char deal_memory[];
   auto& block = *reinterpret_cast<DealBlock<kTiles>*>(deal_memory);
   // A number is given to a block that runs, so that those before it run, too.
@@ -299,9 +319,8 @@ void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtT
   constexpr std::size_t kBytes = sizeof(DealBlock<kTiles>);
   allow_shared_bytes<deal_to_tiles_kernel<kTiles>>(kBytes);
   const DealState state{num_blocks, given.num_tiles, of_blocks, words.data()};
-  deal_to_tiles_kernel<kTiles>
-      <<<num_blocks, Shape::kThreads, kBytes>>>(given, row, state, of_blocks + block_words, tiles);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(deal_to_tiles_kernel<kTiles>, num_blocks, Shape::kThreads, kBytes, given, row, state,
+               of_blocks + block_words, tiles);
   const GroupBits* const last = words.data() + (group_words - given.num_tiles);
   DeviceMemory::each(given.num_tiles, [=] __device__(std::uint64_t t) {
     const std::uint32_t first = given.tile_starts[t];

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -23,6 +24,7 @@ struct TiledColumns {
 /// sums[t * kTileParts + p]: elements of part p of tile t, a block's.
 inline __global__ void __launch_bounds__(kTileSumThreads)
     sum_tiles_kernel(TiledColumns columns, std::uint32_t* sums) {
+  wait_for_kernels_before();
   using Reduce = cub::BlockReduce<std::uint32_t, kTileSumThreads>;
   __shared__ typename Reduce::TempStorage scratch;
   const std::uint64_t tile = blockIdx.x / kTileParts, part = blockIdx.x % kTileParts,
@@ -39,6 +41,7 @@ inline __global__ void __launch_bounds__(kTileSumThreads)
 /// starts[t]: of all tiles before t. One block: tiles are few.
 inline __global__ void __launch_bounds__(kTileStartThreads)
     start_tiles_kernel(std::uint32_t num_tiles, const std::uint32_t* sums, std::uint32_t* starts) {
+  wait_for_kernels_before();
   using Scan = cub::BlockScan<std::uint32_t, kTileStartThreads>;
   __shared__ typename Scan::TempStorage scratch;
   std::uint32_t before = 0;
@@ -61,10 +64,8 @@ BuildVector<Memory, std::uint32_t> start_tiles(const TiledColumns& columns) {
   if (num_tiles == 0) return starts;
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     BuildVector<Memory, std::uint32_t> sums(std::uint64_t{num_tiles} * kTileParts);
-    sum_tiles_kernel<<<num_tiles * kTileParts, kTileSumThreads>>>(columns, sums.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
-    start_tiles_kernel<<<1, kTileStartThreads>>>(num_tiles, sums.data(), starts.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(sum_tiles_kernel, num_tiles * kTileParts, kTileSumThreads, 0, columns, sums.data());
+    launch_early(start_tiles_kernel, 1, kTileStartThreads, 0, num_tiles, sums.data(), starts.data());
   } else {
     std::uint32_t sum = 0;
     for (std::uint64_t i = 0; i < columns.count; sum += columns.lengths[i++])

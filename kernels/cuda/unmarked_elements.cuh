@@ -2,6 +2,7 @@
 // than a look at each element.
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/side_stream.cuh"
 
 namespace tessera::cuda {
@@ -28,6 +29,7 @@ struct ElementMarks {
 /// ends[p]: unmarked elements of part p; a warp each.
 inline __global__ void __launch_bounds__(kMarkThreads)
     count_unmarked_kernel(ElementMarks marks, std::uint64_t num_parts, std::uint32_t* ends) {
+  wait_for_kernels_before();
   static_assert(kMarkWords == 64);
   const std::uint64_t part = (std::uint64_t{blockIdx.x} * kMarkThreads + threadIdx.x) / 32;
   const unsigned lane = threadIdx.x % 32;
@@ -72,6 +74,7 @@ inline __global__ void __launch_bounds__(kMarkThreads)
     copy_unmarked_kernel(const std::uint32_t* from, ElementMarks marks, std::uint64_t num_parts,
                          unsigned parts_of_block, const std::uint32_t* ends, std::uint32_t* to,
                          RangeCounts ranges) {
+  wait_for_kernels_before();
   __shared__ UnmarkedPart unmarked;
   __shared__ std::uint32_t in_ranges[RangeCounts::kMost];
   for (unsigned i = threadIdx.x; i < ranges.num_ranges; i += kMarkThreads) in_ranges[i] = 0;
@@ -112,16 +115,15 @@ BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
   const ElementMarks all{marks, elements.size()};
   const std::uint64_t num_parts = ceil_div<std::uint64_t>(elements.size(), kMarkElements);
   BuildVector<DeviceMemory, std::uint32_t> ends(num_parts);
-  count_unmarked_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kMarkThreads / 32)),
-                          kMarkThreads>>>(all, num_parts, ends.data());
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(count_unmarked_kernel,
+               static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kMarkThreads / 32)), kMarkThreads, 0,
+               all, num_parts, ends.data());
   sum_up(ends);
   BuildVector<DeviceMemory, std::uint32_t> result(side.to_host(ends.data() + num_parts - 1, 1, meanwhile)[0]);
   const unsigned parts_of_block = num_parts < kManyMarkParts ? kMarkParts : kManyMarkPartsEach;
-  copy_unmarked_kernel<<<static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, parts_of_block)),
-                         kMarkThreads>>>(elements.data(), all, num_parts, parts_of_block, ends.data(),
-                                         result.data(), ranges);
-  TESSERA_CUDA_CALL(cudaGetLastError());
+  launch_early(copy_unmarked_kernel,
+               static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, parts_of_block)), kMarkThreads, 0,
+               elements.data(), all, num_parts, parts_of_block, ends.data(), result.data(), ranges);
   return result;
 }
 

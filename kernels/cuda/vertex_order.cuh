@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/long_columns.cuh"
 #include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/sorting_team.cuh"
@@ -48,6 +49,7 @@ __device__ inline void count_keys_of_block(OrderTeam& team, const GivenVertices&
 /// first 0.
 inline __global__ void __launch_bounds__(kOrderThreads)
     count_vertices_kernel(GivenVertices given, std::uint32_t* counts, std::uint32_t* longest) {
+  wait_for_kernels_before();
   __shared__ OrderTeam team;
   VertexLinks links[kOrderRounds];
   std::uint32_t before[kOrderRounds], column = 0, row = 0;
@@ -91,6 +93,7 @@ struct OrderBlock {
 /// ends: counts of that summed up.
 inline __global__ void __launch_bounds__(kOrderThreads, 2)
     place_vertices_kernel(GivenVertices given, const std::uint32_t* ends, PlacedVertices placed) {
+  wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char order_memory[];
   auto& block = *reinterpret_cast<OrderBlock*>(order_memory);
   {
@@ -225,8 +228,8 @@ struct VertexOrder {
     const std::uint64_t blocks = num_blocks(given);
     Vector<std::uint32_t> counts(blocks * OrderKey::kCount);
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-      count_vertices_kernel<<<static_cast<unsigned>(blocks), kOrderThreads>>>(given, counts.data(), longest);
-      TESSERA_CUDA_CALL(cudaGetLastError());
+      launch_early(count_vertices_kernel, static_cast<unsigned>(blocks), kOrderThreads, 0, given,
+                   counts.data(), longest);
     } else {
       std::fill_n(counts.data(), counts.size(), 0);
       for (std::uint64_t v = 0; v < given.count; ++v) {
@@ -244,9 +247,8 @@ struct VertexOrder {
                     const PlacedVertices& placed) {
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
       allow_shared_bytes<place_vertices_kernel>(sizeof(OrderBlock));
-      place_vertices_kernel<<<static_cast<unsigned>(num_blocks(given)), kOrderThreads, sizeof(OrderBlock)>>>(
-          given, ends.data(), placed);
-      TESSERA_CUDA_CALL(cudaGetLastError());
+      launch_early(place_vertices_kernel, static_cast<unsigned>(num_blocks(given)), kOrderThreads,
+                   sizeof(OrderBlock), given, ends.data(), placed);
     } else {
       std::array<std::uint32_t, OrderKey::kCount> next{};
       for (std::uint32_t key = 1; key < OrderKey::kCount; ++key)

@@ -3,6 +3,7 @@
 #pragma once
 #include <type_traits>
 
+#include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/part_filler.cuh"
 
 namespace tessera::cuda {
@@ -86,8 +87,8 @@ void fill_words(const CutSlices<Memory>& cut, const Source& source, std::uint32_
     if (parts.empty()) return;
     const std::uint32_t num_parts = cut.sizes.parts.all();
     const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kFillThreads));
-    fill_parts_kernel<S><<<num_blocks, kFillThreads>>>(num_parts, part, source, words, values);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(fill_parts_kernel<S, Source>, num_blocks, kFillThreads, 0, num_parts, part, source, words,
+                 values);
   } else {
     ScratchWords<kBankLanes<S>> banks;
     for (std::uint64_t i = 0; i < parts.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/devices.hpp"
 
 namespace tessera::cuda {
@@ -48,16 +49,21 @@ struct Groups {
   std::uint32_t longest() const { return *std::max_element(lengths.begin(), lengths.end()); }
 };
 
-/// In every group, lengths fall, equal ones keep their order, and each element is there once.
+/// In every group, lengths fall, equal ones keep their order, and each element is there once. beside: sorted
+/// on a stream beside.
 template <class Memory>
-void expect_sorted(const Groups& groups) {
+void expect_sorted(const Groups& groups, bool beside) {
   const std::uint64_t count = groups.lengths.size();
   const auto firsts = Memory::template from_host<std::uint32_t>(groups.firsts),
              given = Memory::template from_host<std::uint32_t>(groups.lengths);
   auto elements = Memory::template zeros<std::uint32_t>(count),
        lengths = Memory::template zeros<std::uint32_t>(count);
-  sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), groups.longest(),
-                      LengthOf{given.data()}, Load{}, Store{elements.data(), lengths.data()});
+  SideStream<Memory> side;
+  if (beside) side.fork();
+  const auto scratch = sort_groups<Memory>(
+      groups.firsts.size() - 1, count, firsts.data(), groups.longest(), LengthOf{given.data()}, Load{},
+      Store{elements.data(), lengths.data()}, beside ? side.stream() : nullptr);
+  if (beside) side.join();
   const auto order = Memory::to_host(elements.data(), count), found = Memory::to_host(lengths.data(), count);
   std::vector<bool> seen(count);
   for (std::size_t g = 0; g + 1 < groups.firsts.size(); ++g)
@@ -73,8 +79,11 @@ void expect_sorted(const Groups& groups) {
 }
 
 void check(const Groups& groups) {
-  expect_sorted<HostMemory>(groups);
-  if (num_devices() > 0) expect_sorted<DeviceMemory>(groups);
+  for (const bool beside : {false, true}) {
+    SCOPED_TRACE(beside);
+    expect_sorted<HostMemory>(groups, beside);
+    if (num_devices() > 0) expect_sorted<DeviceMemory>(groups, beside);
+  }
 }
 
 const std::vector<std::uint32_t> kSizes{0,   1,   2,    31,   32,   33,   0,     255,   256,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
@@ -19,6 +20,10 @@ struct Bins {
   std::vector<VertexId> rows;
 
   std::uint32_t num_bins() const { return static_cast<std::uint32_t>(bin_rows.size() - 1); }
+  /// Up to the last that has messages.
+  std::uint32_t num_rows() const {
+    return rows.empty() ? 0 : *std::max_element(rows.begin(), rows.end()) + 1;
+  }
 };
 
 /// counts[row][tile]: messages. rows_of_bin: of each bin.
@@ -81,8 +86,8 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
   Memory::fill(listed.data(), kPoison, listed.size() * sizeof(std::uint32_t));
   list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
                        ends_by_bin.data(), rows.data()},
-                      {bin_edges, before_row, usual_rows, most_messages, listed.data()}, places.data(),
-                      nullptr);
+                      {bin_edges, bins.num_rows(), before_row, usual_rows, most_messages, listed.data()},
+                      places.data(), nullptr);
   return Memory::to_host(places.data(), count);
 }
 

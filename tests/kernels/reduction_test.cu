@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/devices.hpp"
 
 namespace tessera::cuda {
@@ -19,18 +20,27 @@ struct Most {
   }
 };
 
+/// On a stream beside, too.
 template <class Memory>
 void expect_sums() {
+  SideStream<Memory> side;
   for (const std::uint64_t count : {0u, 1u, 31u, 1000u, 300001u}) {
-    const auto sum = sum_of<Most, Memory>(count, [=] __host__ __device__(std::uint64_t i) -> Most {
+    const auto value = [=] __host__ __device__(std::uint64_t i) -> Most {
       return {i * 7919 % 1000003, i % 3 == 0 ? 1u : 0u};
-    });
+    };
+    const auto sum = sum_of<Most, Memory>(count, value);
+    side.fork();
+    const auto beside = sum_of<Most, Memory>(count, value, side.stream());
+    side.join();
     Most expected;
     for (std::uint64_t i = 0; i < count; ++i)
       expected = {std::max(expected.most, i * 7919 % 1000003), expected.count + (i % 3 == 0 ? 1 : 0)};
-    const Most found = Memory::to_host(sum.data(), 1)[0];
-    EXPECT_EQ(found.most, expected.most) << count;
-    EXPECT_EQ(found.count, expected.count) << count;
+    for (const auto* const made : {&sum, &beside}) {
+      EXPECT_EQ(made->size(), 1u);
+      const Most found = Memory::to_host(made->data(), 1)[0];
+      EXPECT_EQ(found.most, expected.most) << count;
+      EXPECT_EQ(found.count, expected.count) << count;
+    }
   }
 }
 

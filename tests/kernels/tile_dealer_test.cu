@@ -231,18 +231,26 @@ TEST(TileDealer, KnowsRowsOfBlocksWithVeryManyRows) {
   }
 }
 
-/// As many rows in a block as are counted in shared memory, one more, and as many as 16 bits number and one
-/// more.
+/// Rows of a block that deals to so many tiles whose positions are known by what is to be added.
+std::size_t row_shifts_of_block(std::uint32_t num_tiles) {
+  return num_tiles <= kFewDealtTiles    ? DealBlock<kFewDealtTiles>::kRowShifts
+         : num_tiles <= kManyDealtTiles ? DealBlock<kManyDealtTiles>::kRowShifts
+                                        : DealBlock<kMostDealtTiles>::kRowShifts;
+}
+
+/// As many rows in a block as are counted in shared memory, one more, as many as have row_shifts and some
+/// more and fewer, and as many as 16 bits number and one more.
 TEST(TileDealer, KnowsAsManyRowsAsAreCountedTogether) {
   for (const std::uint32_t num_tiles : {5u, 200u, 300u, 600u}) {
-    const std::size_t block = elements_of_block(num_tiles);
+    const std::size_t block = elements_of_block(num_tiles), shifts = row_shifts_of_block(num_tiles);
     for (const std::size_t first_length : {std::size_t{1}, std::size_t{2}}) {
       std::mt19937 random(11);
       Rows rows{num_tiles, {}};
       const auto any = [&] { return random() % num_tiles; };
       rows.add(first_length, any, random);
       for (std::size_t i = 0; i < 2 * block + 70; ++i) rows.add(1, any, random);
-      for (const std::size_t gap : {20000, 65533, 65534, 65535}) {
+      for (const std::size_t gap : {shifts - 3, shifts - 2, shifts - 1, shifts, std::size_t{20000},
+                                    std::size_t{65533}, std::size_t{65534}, std::size_t{65535}}) {
         rows.add(block / 3, any, random);
         rows.columns.resize(rows.columns.size() + gap);
         rows.add(block / 3, any, random);

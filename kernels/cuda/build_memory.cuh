@@ -1,6 +1,6 @@
 // Memory of the host or of a device, and the loops, sorts and scans that builds are made of: what is written
-// for a Memory can be tested without a device. On a device all work is queued on its default stream, and
-// scratch comes from its memory pool.
+// for a Memory can be tested without a device. On a device work is queued on its default stream, but for what
+// runs beside (side_stream.cuh), and scratch comes from its memory pool.
 #pragma once
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -280,8 +280,8 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   static std::uint64_t free_bytes() { return free_device_bytes(); }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
   static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
-    const FillBytes fill(to, num_bytes, byte);
-    each(fill.num_threads(), fill);
+    const FillBytes bytes(to, num_bytes, byte);
+    each(bytes.num_threads(), bytes);
   }
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));

@@ -1,6 +1,7 @@
 // Runs of equal neighbours in an array: numbered, so that what follows of each can be written side by side.
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/early_launch.cuh"
 
 namespace tessera::cuda {
 
@@ -33,6 +34,7 @@ __device__ void each_ballot(std::uint64_t count, const IsHead& is_head, const Bo
 template <class IsHead>
 __global__ void __launch_bounds__(kRunThreads)
     count_runs_kernel(std::uint64_t count, IsHead is_head, std::uint32_t* runs_of_block) {
+  wait_for_kernels_before();
   __shared__ unsigned sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
@@ -47,6 +49,7 @@ __global__ void __launch_bounds__(kRunThreads)
 template <class IsHead, class Body>
 __global__ void __launch_bounds__(kRunThreads)
     each_in_runs_kernel(std::uint64_t count, IsHead is_head, const std::uint32_t* ends, Body body) {
+  wait_for_kernels_before();
   __shared__ RunBallots ballots;
   each_ballot(count, is_head, [&](unsigned i, unsigned heads) {
     if (threadIdx.x % 32 == 0) ballots.heads[i] = heads;
@@ -113,8 +116,7 @@ class Runs<DeviceMemory, IsHead> {
   Runs(std::uint64_t count, IsHead is_head)
       : count_(count), is_head_(is_head), ends_(ceil_div<std::uint64_t>(count, kRunElements)) {
     if (count == 0) return;
-    count_runs_kernel<<<num_blocks(), kRunThreads>>>(count, is_head, ends_.data());
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(count_runs_kernel<IsHead>, num_blocks(), kRunThreads, 0, count, is_head, ends_.data());
     sum_up(ends_);
     num_runs_ = DeviceMemory::read(ends_.data() + ends_.size() - 1);
   }
@@ -122,8 +124,8 @@ class Runs<DeviceMemory, IsHead> {
   template <class Body>
   void each(Body body) const {
     if (count_ == 0) return;
-    each_in_runs_kernel<<<num_blocks(), kRunThreads>>>(count_, is_head_, ends_.data(), body);
-    TESSERA_CUDA_CALL(cudaGetLastError());
+    launch_early(each_in_runs_kernel<IsHead, Body>, num_blocks(), kRunThreads, 0, count_, is_head_,
+                 ends_.data(), body);
   }
 
  private:

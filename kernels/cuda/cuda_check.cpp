@@ -8,6 +8,7 @@ namespace tessera::cuda {
 
 void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // which would fail the next call of whoever catches this
   throw ResourceError(std::string("CUDA: ") + call + ": " + cudaGetErrorString(status));
 }
 

@@ -46,7 +46,8 @@ inline int driver_version() {
 template <class... Parameters, class... Arguments>
 void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                   std::size_t shared_bytes, Arguments&&... arguments) {
-  static const bool early = launches_early(kernel);  // all GPUs of a process are taken to be alike
+  // All GPUs of a process are taken to be alike, and kernels with the same parameters compiled for the same.
+  static const bool early = launches_early(kernel);
   std::array<cudaLaunchAttribute, 2> attributes{};
   unsigned num_attributes = 0;
   if (early) {

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 
 namespace tessera::cuda {
@@ -199,17 +200,18 @@ struct GroupScratch {
 /// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
 /// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
 /// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. What store()
-/// writes neither length_of() nor load() may read. On a device they are sorted on `stream`, and what this
-/// gives lives until then.
+/// writes neither length_of() nor load() may read. side: to sort beside, on the stream that this forks; what
+/// this gives lives until that is joined.
 template <class Memory, class LengthOf, class Load, class Store>
 GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_elements,
                                  const std::uint32_t* firsts, std::uint32_t longest, LengthOf length_of,
-                                 Load load, Store store, cudaStream_t stream = nullptr) {
+                                 Load load, Store store, SideStream<Memory>* side = nullptr) {
   GroupScratch<Memory> scratch;
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    if (num_groups == 0) return scratch;
     scratch.order = BuildVector<Memory, std::uint32_t>(num_elements);
     scratch.staged = BuildVector<Memory, std::uint32_t>(longest < kDigits ? 0 : num_elements);
+    if (side != nullptr) side->fork();
+    if (num_groups == 0) return scratch;
     const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
     const GroupSort<LengthOf, Load, Store> groups{
         num_groups,  firsts, length_of, load, store, scratch.order.data(), scratch.staged.data(),
@@ -220,13 +222,14 @@ GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_ele
             : static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks));
     const auto small_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps));
     const auto kernel = sort_groups_kernel<GroupSort<LengthOf, Load, Store>>;
-    if (stream == nullptr) {
+    if (side == nullptr) {
       launch_early(kernel, large_blocks + small_blocks, 32 * kGroupWarps, 0, groups, large_blocks);
     } else {
-      kernel<<<large_blocks + small_blocks, 32 * kGroupWarps, 0, stream>>>(groups, large_blocks);
+      kernel<<<large_blocks + small_blocks, 32 * kGroupWarps, 0, side->stream()>>>(groups, large_blocks);
       TESSERA_CUDA_CALL(cudaGetLastError());
     }
   } else {
+    if (side != nullptr) side->fork();
     BuildVector<Memory, std::uint32_t> positions(num_elements);
     std::uint32_t* const order = positions.data();
     std::iota(order, order + num_elements, 0u);

@@ -53,11 +53,12 @@ struct MessagesBuild {
 
   /// On the host: bins are few. While it reads and cuts, a device does what needs no bins.
   std::vector<BinEdge> make_bins() {
-    const Vector<RowFindings> found = sum_up_rows();
-    BinEdges<Memory> bins(before_row_, found.data(), messages_.rows.size(), shape_.bins, side_, [&] {
+    sum_up_rows();
+    BinEdges<Memory> bins(before_row_, findings_.data(), messages_.rows.size(), shape_.bins, side_, [&] {
       messages_.write();
       list_linked_rows();
     });
+    findings_ = {};
     found_ = bins.found();
     check_message_count(found_.num_messages);
     std::vector<BinEdge> edges = bins.cut();
@@ -68,20 +69,19 @@ struct MessagesBuild {
   }
 
   /// Messages before each row, and what those of all rows are together: side by side on a device.
-  Vector<RowFindings> sum_up_rows() {
-    const Vector<std::uint32_t> counts = std::move(messages_.row_counts);
+  void sum_up_rows() {
+    Vector<std::uint32_t>& counts = messages_.row_counts;
     const std::uint32_t* count = counts.data();
     before_row_ = Vector<std::uint32_t>(counts.size());
-    side_.fork();
-    auto found = sum_of<RowFindings, Memory>(
+    findings_ = sum_of<RowFindings, Memory>(
         messages_.num_rows + 1,
         [=] __host__ __device__(std::uint64_t i) -> RowFindings {
           return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
         },
-        side_.stream());
+        &side_);
     sum_up(counts, before_row_);
     side_.join();
-    return found;
+    counts = {};
   }
 
   /// Rows with messages, in order.
@@ -140,8 +140,7 @@ struct MessagesBuild {
     VertexId* position = row_positions_.data();
     std::uint32_t* begin = ranked_.begins.data();
     std::uint16_t* num_messages = ranked_.counts.data();
-    side_.fork();
-    ranking_ = sort_groups<Memory>(
+    ranking_scratch_ = sort_groups<Memory>(
         bins, count, first, static_cast<std::uint32_t>(found_.most_messages),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
         [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
@@ -152,11 +151,11 @@ struct MessagesBuild {
           begin[place] = of.messages_before;
           num_messages[place] = static_cast<std::uint16_t>(messages);
         },
-        side_.stream());
+        &side_);
   }
   RankedRows end_ranking() {
     side_.join();
-    ranking_ = {};
+    ranking_scratch_ = {};
     linked_rows_ = {};
     return std::move(ranked_);
   }
@@ -210,11 +209,12 @@ struct MessagesBuild {
     std::vector<Window> windows;
     row_counts.reserve(edges.size());
     windows.reserve(edges.size());
+    const auto num_rows = static_cast<std::uint32_t>(messages_.num_rows);  // no more have messages
     std::uint64_t next = 0;
     for (std::size_t b = 0; b + 1 < edges.size(); ++b) {
       const std::uint32_t size = edges[b + 1].messages_before - edges[b].messages_before;
       most_bin_messages_ = std::max(most_bin_messages_, size);
-      row_counts.push_back(edges[b + 1].row - edges[b].row);
+      row_counts.push_back(std::min<std::uint32_t>(edges[b + 1].row, num_rows) - edges[b].row);
       windows.push_back({.first_in = next, .size = size});
       next += aligned_bin_size(size);
     }
@@ -366,9 +366,10 @@ struct MessagesBuild {
   CutMessages<Memory, S> messages_;
   Vector<std::uint32_t> before_row_;  // messages before each row, and the end
   RowFindings found_;
+  Vector<RowFindings> findings_;  // one, the same on the device, until the host has read it
   Vector<VertexId> linked_rows_;  // with messages, in order, until they are ranked
-  RankedRows ranked_;
-  GroupScratch<Memory> ranking_;
+  RankedRows ranked_;             // until end_ranking(), as what follows
+  GroupScratch<Memory> ranking_scratch_;
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
   Vector<BinEdge> bins_;             // where each begins, and the end
   ElementPositions<Memory> begins_;  // sorted messages: where their elements begin

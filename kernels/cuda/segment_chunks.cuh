@@ -62,8 +62,9 @@ struct SegmentChunks {
   const std::uint32_t* before;
   std::uint32_t size;
 
-  __device__ std::uint32_t count() const {
-    return before != nullptr ? before[segments.count()] : ceil_div(segments.size(), size);
+  __host__ __device__ std::uint32_t count() const {
+    return before != nullptr ? before[segments.count()]
+                             : static_cast<std::uint32_t>(ceil_div<std::uint64_t>(segments.size(), size));
   }
   __device__ bool has(std::uint32_t chunk) const { return chunk < count(); }
   __device__ std::uint32_t segment_of(std::uint32_t chunk) const {

@@ -58,7 +58,7 @@ class StreamBeside {
 };
 
 /// Between fork() and join() what is launched on stream() may run at the same time as the rest. It must not
-/// use what the rest changes, and arrays that it uses live until join().
+/// use what the rest changes, and arrays that it uses are there before fork() and live until join().
 template <class Memory>
 class SideStream {
  public:

@@ -59,10 +59,9 @@ void expect_sorted(const Groups& groups, bool beside) {
   auto elements = Memory::template zeros<std::uint32_t>(count),
        lengths = Memory::template zeros<std::uint32_t>(count);
   SideStream<Memory> side;
-  if (beside) side.fork();
-  const auto scratch = sort_groups<Memory>(
-      groups.firsts.size() - 1, count, firsts.data(), groups.longest(), LengthOf{given.data()}, Load{},
-      Store{elements.data(), lengths.data()}, beside ? side.stream() : nullptr);
+  const auto scratch = sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), groups.longest(),
+                                           LengthOf{given.data()}, Load{},
+                                           Store{elements.data(), lengths.data()}, beside ? &side : nullptr);
   if (beside) side.join();
   const auto order = Memory::to_host(elements.data(), count), found = Memory::to_host(lengths.data(), count);
   std::vector<bool> seen(count);

@@ -150,6 +150,13 @@ TEST(MessagePlaces, RowsWithoutMessagesHaveNone) {
   expect_listed(make_bins(counts, {50, 50}, 5));
 }
 
+/// As many as no block has room for.
+TEST(MessagePlaces, RowsBehindTheLastThatHasSomeHaveNone) {
+  auto counts = random_counts(200, 9, 2, 7);
+  counts.resize(70200, std::vector<std::uint32_t>(9));
+  expect_listed(make_bins(counts, {90, 70110}, 7));
+}
+
 TEST(MessagePlaces, FewHaveMoreThanUsual) {
   EXPECT_EQ(most_usual({}), 0u);
   EXPECT_EQ(most_usual({7}), 7u);

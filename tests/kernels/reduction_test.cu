@@ -29,8 +29,7 @@ void expect_sums() {
       return {i * 7919 % 1000003, i % 3 == 0 ? 1u : 0u};
     };
     const auto sum = sum_of<Most, Memory>(count, value);
-    side.fork();
-    const auto beside = sum_of<Most, Memory>(count, value, side.stream());
+    const auto beside = sum_of<Most, Memory>(count, value, &side);
     side.join();
     Most expected;
     for (std::uint64_t i = 0; i < count; ++i)

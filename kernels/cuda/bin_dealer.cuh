@@ -11,18 +11,28 @@
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kBinThreads = 512, kBinItems = 16,
-                          kBinTile = kBinThreads * kBinItems;  // elements of a block at a time
-inline constexpr std::uint32_t kMostBins = 1024;
+inline constexpr unsigned kBinItems = 16;  // elements of a thread at a time
+
+/// A block's threads and the bins that it may deal to; so many blocks run on a multiprocessor.
+template <unsigned kThreadsOfBlock, std::uint32_t kBins, unsigned kBlocksAtOnce>
+struct BinShape {
+  static constexpr unsigned kThreads = kThreadsOfBlock, kBlocks = kBlocksAtOnce;
+  static constexpr std::uint32_t kTile = kThreads * kBinItems;  ///< elements of a block at a time
+  static constexpr std::uint32_t kMostBins = kBins, kBinsEach = kBins / kThreads;
+};
+using UsualBins = BinShape<512, 1024, 2>;
+/// So many that half as many elements would be one or two a bin, and what is written at a time too short.
+using ManyBins = BinShape<1024, 4096, 1>;
 
 /// cursors[s * num_bins + b]: where the elements of bin b of segment s, of which there are so many in counts,
 /// begin. A block a segment.
-inline __global__ void __launch_bounds__(kBinThreads)
+template <class Shape>
+__global__ void __launch_bounds__(Shape::kThreads)
     find_cursors_kernel(Segments segments, std::uint32_t num_bins, const std::uint32_t* counts,
                         std::uint32_t* cursors) {
   wait_for_kernels_before();
-  constexpr unsigned kEach = kMostBins / kBinThreads;
-  using Scan = cub::BlockScan<std::uint32_t, kBinThreads>;
+  constexpr unsigned kEach = Shape::kBinsEach;
+  using Scan = cub::BlockScan<std::uint32_t, Shape::kThreads>;
   __shared__ typename Scan::TempStorage scratch;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * num_bins;
   std::uint32_t sums[kEach];
@@ -42,27 +52,28 @@ inline __global__ void __launch_bounds__(kBinThreads)
 
 /// counts[s * num_bins + b]: adds how many elements of segment s go to bin b.
 template <class Elements>
-__global__ void __launch_bounds__(kBinThreads) count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins,
-                                                                 Elements elements, std::uint32_t* counts) {
+__global__ void __launch_bounds__(Elements::Shape::kThreads)
+    count_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins, Elements elements,
+                      std::uint32_t* counts) {
   wait_for_kernels_before();
-  constexpr unsigned kLoads = 8;
-  __shared__ std::uint32_t own[kMostBins];
+  constexpr unsigned kLoads = 8, kThreads = Elements::Shape::kThreads;
+  __shared__ std::uint32_t own[Elements::Shape::kMostBins];
   if (!chunks.has(blockIdx.x)) return;
-  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kBinThreads) own[b] = 0;
+  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kThreads) own[b] = 0;
   __syncthreads();
   const std::uint32_t segment = chunks.segment_of(blockIdx.x);
   const Segment given = chunks.elements_of(blockIdx.x, segment);
   std::uint64_t at = std::uint64_t{given.first} + threadIdx.x;
-  for (; at + (kLoads - 1) * kBinThreads < given.end; at += kLoads * kBinThreads) {
+  for (; at + (kLoads - 1) * kThreads < given.end; at += kLoads * kThreads) {
     std::uint32_t bins[kLoads];
 #pragma unroll
-    for (unsigned i = 0; i < kLoads; ++i) bins[i] = elements.bin(elements.key(at + i * kBinThreads));
+    for (unsigned i = 0; i < kLoads; ++i) bins[i] = elements.bin(elements.key(at + i * kThreads));
 #pragma unroll
     for (unsigned i = 0; i < kLoads; ++i) atomicAdd(own + bins[i], 1u);
   }
-  for (; at < given.end; at += kBinThreads) atomicAdd(own + elements.bin(elements.key(at)), 1u);
+  for (; at < given.end; at += kThreads) atomicAdd(own + elements.bin(elements.key(at)), 1u);
   __syncthreads();
-  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kBinThreads)
+  for (std::uint32_t b = threadIdx.x; b < num_bins; b += kThreads)
     if (own[b] > 0) atomicAdd(counts + std::uint64_t{segment} * num_bins + b, own[b]);
 }
 
@@ -81,23 +92,25 @@ __device__ inline std::uint32_t add_neighbours(std::uint32_t* counts, std::uint3
 }
 
 /// In shared memory.
-template <class Rest>
+template <class Elements>
 struct BinTile {
+  using Shape = typename Elements::Shape;
+  using Rest = typename Elements::Rest;
   static constexpr bool kHasRest = !std::is_void_v<Rest>;
-  using Scan = cub::BlockScan<std::uint32_t, kBinThreads, cub::BLOCK_SCAN_WARP_SCANS>;
-  std::uint32_t counts[kMostBins];  ///< of elements in each bin; then in all before it
-  std::uint32_t shifts[kMostBins];  ///< from places in the tile to those in the result
+  using Scan = cub::BlockScan<std::uint32_t, Shape::kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+  std::uint32_t counts[Shape::kMostBins];  ///< of elements in each bin; then in all before it
+  std::uint32_t shifts[Shape::kMostBins];  ///< from places in the tile to those in the result
   typename Scan::TempStorage scan;
-  std::uint32_t keys[kBinTile];
-  std::conditional_t<kHasRest, Rest, char> rests[kHasRest ? kBinTile : 1];
+  std::uint32_t keys[Shape::kTile];
+  std::conditional_t<kHasRest, Rest, char> rests[kHasRest ? Shape::kTile : 1];
 };
 
-/// Deals a tile of elements, `first` and those behind it. kFull: kBinTile of them, so that no load is by
+/// Deals a tile of elements, `first` and those behind it. kFull: kTile of them, so that no load is by
 /// itself. cursors: where the next element of each bin goes.
 template <bool kFull, class Elements>
 class TileDealer {
  public:
-  using Tile = BinTile<typename Elements::Rest>;
+  using Tile = BinTile<Elements>;
 
   __device__ TileDealer(Tile& tile, const Elements& elements, std::uint32_t num_bins, std::uint64_t first,
                         std::uint32_t size)
@@ -107,7 +120,7 @@ class TileDealer {
     std::uint32_t keys[kBinItems], places[kBinItems], to[kBinsEach];
 #pragma unroll
     for (unsigned i = 0; i < kBinItems; ++i) keys[i] = elements_.key(position(i));
-    for (std::uint32_t b = threadIdx.x; b < num_bins_; b += kBinThreads) tile_.counts[b] = 0;
+    for (std::uint32_t b = threadIdx.x; b < num_bins_; b += kThreads) tile_.counts[b] = 0;
     __syncthreads();
 #pragma unroll
     for (unsigned i = 0; i < kBinItems; ++i) places[i] = add_to_bin(elements_.bin(keys[i]), is_one(i));
@@ -132,13 +145,13 @@ class TileDealer {
   }
 
  private:
-  static constexpr unsigned kBinsEach = kMostBins / kBinThreads;
+  static constexpr unsigned kThreads = Elements::Shape::kThreads, kBinsEach = Elements::Shape::kBinsEach;
 
-  __device__ static std::uint32_t bin(unsigned i) { return threadIdx.x * kBinsEach + i; }
-  __device__ bool is_one(unsigned i) const { return kFull || i * kBinThreads + threadIdx.x < size_; }
+  /// Neighbours to neighbouring threads, as additions to cursors of a line go to L2 as one.
+  __device__ static std::uint32_t bin(unsigned i) { return i * kThreads + threadIdx.x; }
+  __device__ bool is_one(unsigned i) const { return kFull || i * kThreads + threadIdx.x < size_; }
   __device__ std::uint64_t position(unsigned i) const {
-    return kFull ? first_ + threadIdx.x + i * kBinThreads
-                 : first_ + min(i * kBinThreads + threadIdx.x, size_ - 1);
+    return kFull ? first_ + threadIdx.x + i * kThreads : first_ + min(i * kThreads + threadIdx.x, size_ - 1);
   }
 
   __device__ __forceinline__ std::uint32_t add_to_bin(std::uint32_t bin, bool is_one) const {
@@ -150,16 +163,19 @@ class TileDealer {
 
   /// to: where a thread's bins have room for their elements. counts: of elements in all bins before.
   __device__ __forceinline__ void reserve(std::uint32_t* cursors, std::uint32_t (&to)[kBinsEach]) const {
-    std::uint32_t before[kBinsEach];
 #pragma unroll
     for (unsigned i = 0; i < kBinsEach; ++i) {
-      before[i] = bin(i) < num_bins_ ? tile_.counts[bin(i)] : 0;
-      to[i] = before[i] > 0 ? atomicAdd(cursors + bin(i), before[i]) : 0;
+      const std::uint32_t count = bin(i) < num_bins_ ? tile_.counts[bin(i)] : 0;
+      to[i] = count > 0 ? atomicAdd(cursors + bin(i), count) : 0;
     }
-    typename Tile::Scan(tile_.scan).ExclusiveSum(before, before);
+    std::uint32_t before[kBinsEach];
+    const std::uint32_t first = threadIdx.x * kBinsEach;
+#pragma unroll
+    for (unsigned i = 0; i < kBinsEach; ++i) before[i] = first + i < num_bins_ ? tile_.counts[first + i] : 0;
+    typename Tile::Scan(tile_.scan).ExclusiveSum(before, before);  // all have read counts when it ends
 #pragma unroll
     for (unsigned i = 0; i < kBinsEach; ++i)
-      if (bin(i) < num_bins_) tile_.counts[bin(i)] = before[i];
+      if (first + i < num_bins_) tile_.counts[first + i] = before[i];
   }
 
   /// Half of them at a time: all would not fit registers beside the keys.
@@ -178,7 +194,7 @@ class TileDealer {
 
   __device__ __forceinline__ void store() const {
 #pragma unroll 4
-    for (std::uint32_t i = threadIdx.x; i < size_; i += kBinThreads) {
+    for (std::uint32_t i = threadIdx.x; i < size_; i += kThreads) {
       const std::uint32_t key = tile_.keys[i], place = tile_.shifts[elements_.bin(key)] + i;
       if constexpr (Tile::kHasRest)
         elements_.store(place, key, tile_.rests[i]);
@@ -195,19 +211,20 @@ class TileDealer {
 };
 
 template <class Elements>
-__global__ void __launch_bounds__(kBinThreads, 2)
+__global__ void __launch_bounds__(Elements::Shape::kThreads, Elements::Shape::kBlocks)
     deal_to_bins_kernel(SegmentChunks chunks, std::uint32_t num_bins, Elements elements,
                         std::uint32_t* cursors) {
   wait_for_kernels_before();
   extern __shared__ __align__(16) unsigned char bin_memory[];
-  auto& tile = *reinterpret_cast<BinTile<typename Elements::Rest>*>(bin_memory);
+  auto& tile = *reinterpret_cast<BinTile<Elements>*>(bin_memory);
+  constexpr std::uint32_t kTile = Elements::Shape::kTile;
   if (!chunks.has(blockIdx.x)) return;
   const std::uint32_t segment = chunks.segment_of(blockIdx.x);
   const Segment given = chunks.elements_of(blockIdx.x, segment);
   cursors += std::uint64_t{segment} * num_bins;
   std::uint64_t first = given.first;
-  for (; given.end - first >= kBinTile; first += kBinTile)
-    TileDealer<true, Elements>(tile, elements, num_bins, first, kBinTile).run(cursors);
+  for (; given.end - first >= kTile; first += kTile)
+    TileDealer<true, Elements>(tile, elements, num_bins, first, kTile).run(cursors);
   if (first < given.end)
     TileDealer<false, Elements>(tile, elements, num_bins, first,
                                 static_cast<std::uint32_t>(given.end - first))
@@ -224,15 +241,31 @@ struct BinPlan {
   SegmentChunks chunks() const { return {segments, before.data(), chunk_size}; }
 };
 
+/// Adds to the plan's cursors.
+template <class Elements>
+void count_bins(BinPlan& plan, const Elements& elements) {
+  using Shape = typename Elements::Shape;
+  SegmentChunks chunks = plan.chunks();
+  unsigned num_blocks = plan.num_blocks;
+  if (plan.segments.are_whole()) {  // larger chunks where bins are many: a block adds to those of all
+    chunks.size *= Shape::kMostBins / UsualBins::kMostBins;
+    num_blocks = chunks.count();
+  }
+  launch_early(count_bins_kernel<Elements>, num_blocks, Shape::kThreads, 0, chunks, plan.num_bins, elements,
+               plan.cursors.data());
+}
+
 /// num_elements: of all segments, or more; what segments are known by lives as long as the plan. Elements has
-/// key(i) of element i, 32 bits, and bin(key) < num_bins <= kMostBins. counts: how many of the only segment's
-/// go to each bin; null: they are counted.
+/// key(i) of element i, 32 bits, bin(key) < num_bins, and a Shape that takes as many. counts: how many of the
+/// only segment's go to each bin; null: they are counted.
 template <class Elements>
 BinPlan plan_bins(const Segments& segments, std::uint32_t num_bins, std::uint64_t num_elements,
                   const Elements& elements, const std::uint32_t* counts = nullptr) {
   require(counts == nullptr || segments.count() == 1, "only one segment's bins are counted beforehand");
+  using Shape = typename Elements::Shape;
+  require(num_bins <= Shape::kMostBins, "a block deals to so many bins");
   constexpr std::uint64_t kManyElements = std::uint64_t{1} << 26;
-  const std::uint32_t size = num_elements < kManyElements ? kBinTile : 4 * kBinTile;
+  const std::uint32_t size = num_elements < kManyElements ? Shape::kTile : 4 * Shape::kTile;
   BinPlan plan{
       .segments = segments,
       .num_bins = num_bins,
@@ -242,11 +275,10 @@ BinPlan plan_bins(const Segments& segments, std::uint32_t num_bins, std::uint64_
       .cursors = BuildVector<DeviceMemory, std::uint32_t>(std::uint64_t{segments.count()} * num_bins)};
   if (counts == nullptr) {
     DeviceMemory::clear(plan.cursors.data(), plan.cursors.size() * sizeof(std::uint32_t));
-    launch_early(count_bins_kernel<Elements>, plan.num_blocks, kBinThreads, 0, plan.chunks(), num_bins,
-                 elements, plan.cursors.data());
+    count_bins(plan, elements);
     counts = plan.cursors.data();
   }
-  launch_early(find_cursors_kernel, segments.count(), kBinThreads, 0, segments, num_bins, counts,
+  launch_early(find_cursors_kernel<Shape>, segments.count(), Shape::kThreads, 0, segments, num_bins, counts,
                plan.cursors.data());
   return plan;
 }
@@ -257,10 +289,10 @@ BinPlan plan_bins(const Segments& segments, std::uint32_t num_bins, std::uint64_
 /// kNeighboursAlike: whether neighbours often go to the same bin.
 template <class Elements>
 BuildVector<DeviceMemory, std::uint32_t> deal_to_bins(BinPlan plan, const Elements& elements) {
-  constexpr std::size_t kBytes = sizeof(BinTile<typename Elements::Rest>);
+  constexpr std::size_t kBytes = sizeof(BinTile<Elements>);
   allow_shared_bytes<deal_to_bins_kernel<Elements>>(kBytes);
-  launch_early(deal_to_bins_kernel<Elements>, plan.num_blocks, kBinThreads, kBytes, plan.chunks(),
-               plan.num_bins, elements, plan.cursors.data());
+  launch_early(deal_to_bins_kernel<Elements>, plan.num_blocks, Elements::Shape::kThreads, kBytes,
+               plan.chunks(), plan.num_bins, elements, plan.cursors.data());
   return std::move(plan.cursors);
 }
 

@@ -1,5 +1,5 @@
 // All buckets of keys sorted: those of few keys as they are, in two halves, while the host hears how many
-// others there are, and then how many ranges of them.
+// others there are, and then how many ranges of them, which are sorted while it hears of the next.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -38,27 +38,31 @@ class BucketSort {
         list[atomicAdd(num_large, 1u)] = {first, count, 0, static_cast<std::uint32_t>(b)};
     });
     std::uint32_t count = side_.to_host(num_large, 1, [&] { sort_buckets(all_, ends, 0, half); })[0];
-    std::uint32_t next_bucket = half;
-    const auto sort_rest = [&] {
+    // What a device sorts while the host hears of the next: the other half, then ranges of the digit before.
+    Vector<KeyRange> ranges, next_ranges;
+    std::uint32_t next_bucket = half, num_ranges = 0;
+    const auto sort_listed = [&] {
       sort_buckets(all_, ends, std::exchange(next_bucket, num_buckets), num_buckets);
+      sort_ranges(all_, ranges.data(), std::exchange(num_ranges, 0));
     };
-    // One in each window, and two more for each bin that is larger than one; or as many as keys that are the
-    // same need.
-    Vector<KeyRange> ranges(count == 0 ? 0 : 8 * most_);
     bool in_spare = false;
     for (unsigned shift = all_.digits.key_bits(); count > 0; in_spare = !in_spare) {
       const unsigned bits = std::min(kLargeDigitBits, shift);
       shift -= bits;
+      // One in each window, and two more for each bin that is larger than one; or as many as keys that are
+      // the same need.
+      if (next_ranges.empty()) next_ranges = Vector<KeyRange>(8 * most_);
       const Vector<std::uint32_t> bin_ends = deal(large, count, shift, bits, in_spare);
       DeviceMemory::clear(counts.data(), counts.size() * sizeof(std::uint32_t));
       launch_early(cut_large_kernel, count, kLargeBins, 0, large.data(), shift, bits, !in_spare,
-                   bin_ends.data(), RangeLists{ranges.data(), next.data(), counts.data(), num_large});
-      const auto listed = side_.to_host(counts.data(), 2, sort_rest);
-      sort_ranges(all_, ranges.data(), listed[0]);
+                   bin_ends.data(), RangeLists{next_ranges.data(), next.data(), counts.data(), num_large});
+      const auto listed = side_.to_host(counts.data(), 2, sort_listed);
+      num_ranges = listed[0];
       count = listed[1];
+      ranges.swap(next_ranges);
       large.swap(next);
     }
-    sort_rest();
+    sort_listed();
   }
 
   // Parents of device lambdas must be public.

@@ -45,18 +45,19 @@ inline constexpr unsigned kRowThreads = 256, kRowElements = 2048;  // of a block
 /// list_places_kernel (message_places.cuh); others would wait for it.
 inline constexpr unsigned kBlocksBesideOthers = 4;
 
-/// Elements kRowElements * b on belong to block b; rows[b] holds the first of them. A thread's loads come
-/// before its stores, so that they wait together.
+/// Elements kRowElements * b on belong to block b, of starts[num_rows] in all; rows[b] holds the first of
+/// them. A thread's loads come before its stores, so that they wait together.
 template <class Compute, class Store>
 __global__ void __launch_bounds__(kRowThreads, kBlocksBesideOthers)
-    each_in_rows_kernel(const std::uint64_t* starts, const std::uint32_t* rows, std::uint64_t count,
+    each_in_rows_kernel(const std::uint64_t* starts, std::uint64_t num_rows, const std::uint32_t* rows,
                         Compute compute, Store store) {
   wait_for_kernels_before();
   using Scan = cub::BlockScan<unsigned, kRowThreads>;
   constexpr unsigned kItems = kRowElements / kRowThreads;
   __shared__ unsigned row_of[kRowElements];  // less the first row
   __shared__ typename Scan::TempStorage scratch;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * kRowElements;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * kRowElements, count = starts[num_rows];
+  if (first >= count) return;
   const std::uint32_t first_row = rows[blockIdx.x], last_row = rows[blockIdx.x + 1];
   for (unsigned i = threadIdx.x; i < kRowElements; i += kRowThreads) row_of[i] = 0;
   __syncthreads();

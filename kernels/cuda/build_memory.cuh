@@ -1,6 +1,6 @@
 // Memory of the host or of a device, and the loops, sorts and scans that builds are made of: what is written
 // for a Memory can be tested without a device. On a device work is queued on its default stream, but for what
-// runs beside (side_stream.cuh), and scratch comes from its memory pool.
+// runs beside (side_stream.cuh); arrays and scratch come from its memory pool, or are small blocks.
 #pragma once
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -26,51 +26,16 @@
 #include "kernels/base/types.hpp"
 #include "kernels/cuda/ascending_search.cuh"
 #include "kernels/cuda/build_kernels.cuh"
+#include "kernels/cuda/build_vector.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
+#include "kernels/cuda/small_blocks.hpp"
 
 namespace tessera::cuda {
 
 /// Bits that hold 0 to `largest`.
 inline unsigned bits_for(std::uint64_t largest) { return static_cast<unsigned>(std::bit_width(largest)); }
-
-/// A move-only array, uninitialised.
-template <class Memory, class T>
-class BuildVector {
- public:
-  BuildVector() = default;
-  explicit BuildVector(std::uint64_t size)
-      : data_(size == 0 ? nullptr : static_cast<T*>(Memory::allocate(checked_mul(size, sizeof(T))))),
-        size_(size) {}
-  BuildVector(BuildVector&& other) noexcept { swap(other); }
-  BuildVector& operator=(BuildVector&& other) noexcept {
-    BuildVector(std::move(other)).swap(*this);
-    return *this;
-  }
-  ~BuildVector() {
-    if (data_ != nullptr) Memory::deallocate(data_);
-  }
-
-  T* data() { return data_; }
-  const T* data() const { return data_; }
-  std::uint64_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  /// Keeps the first `size` elements; the memory behind stays allocated.
-  void truncate(std::uint64_t size) { size_ = size; }
-  void swap(BuildVector& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-  }
-  T* release() {
-    size_ = 0;
-    return std::exchange(data_, nullptr);
-  }
-
- private:
-  T* data_ = nullptr;
-  std::uint64_t size_ = 0;
-};
 
 /// What follows from the operations of a Memory.
 template <class Memory>
@@ -135,9 +100,10 @@ struct MemoryTools {
   /// The array as a Buffer that owns it.
   template <class T>
   static Buffer<T> as_buffer(Vector<T>&& vector) {
-    const std::uint64_t size = vector.size();
+    const std::uint64_t size = vector.size(), num_bytes = vector.num_bytes();
     T* data = vector.release();
-    return Buffer<T>(std::shared_ptr<void>(data, Memory::free_result), data, size);
+    const auto free = [num_bytes](void* memory) { Memory::free_result(memory, num_bytes); };
+    return Buffer<T>(std::shared_ptr<void>(data, free), data, size);
   }
   /// Stable, by these bits of the keys alone.
   template <class K, class P>
@@ -164,7 +130,7 @@ struct PlainMemory {
   static void* allocate(std::size_t num_bytes) {
     return std::memset(::operator new(num_bytes), kPoison, num_bytes);
   }
-  static void deallocate(void* memory) { ::operator delete(memory); }
+  static void deallocate(void* memory, std::size_t) { ::operator delete(memory); }
 };
 
 struct HostMemory : MemoryTools<HostMemory> {
@@ -174,27 +140,22 @@ struct HostMemory : MemoryTools<HostMemory> {
   /// That are allocated, and that were at most: what a build needs of a device, but for the scratch of loops,
   /// sorts and scans there.
   static inline std::atomic<std::uint64_t> num_bytes_now = 0, most_bytes = 0;
-  static constexpr std::size_t kSizeBytes = alignof(std::max_align_t);  // in front of every array
 
   static void* allocate(std::size_t num_bytes) {
-    auto* memory = static_cast<unsigned char*>(::operator new(kSizeBytes + num_bytes));
-    std::memcpy(memory, &num_bytes, sizeof num_bytes);
-    std::memset(memory + kSizeBytes, kPoison, num_bytes);
+    void* const memory = std::memset(::operator new(num_bytes), kPoison, num_bytes);
     const std::uint64_t now = num_bytes_now += num_bytes;
     std::uint64_t most = most_bytes;
     while (most < now && !most_bytes.compare_exchange_weak(most, now)) {
     }
-    return memory + kSizeBytes;
+    return memory;
   }
-  static void deallocate(void* memory) {
-    if (memory == nullptr) return;
-    unsigned char* begin = static_cast<unsigned char*>(memory) - kSizeBytes;
-    std::size_t num_bytes = 0;
-    std::memcpy(&num_bytes, begin, sizeof num_bytes);
+  static void deallocate(void* memory, std::size_t num_bytes) {
     num_bytes_now -= num_bytes;
-    ::operator delete(begin);
+    ::operator delete(memory);
   }
-  static void free_result(void* memory) { deallocate(memory); }
+  static void free_result(void* memory, std::size_t num_bytes) {
+    if (memory != nullptr) deallocate(memory, num_bytes);
+  }
   static inline std::atomic<std::uint64_t> most_free_bytes = ~std::uint64_t{0};  ///< for tests
   static std::uint64_t free_bytes() { return most_free_bytes; }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
@@ -204,15 +165,17 @@ struct HostMemory : MemoryTools<HostMemory> {
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) std::memcpy(to, from, num_bytes);
   }
-  static void upload(const void* from, void* to, std::size_t num_bytes) { copy(from, to, num_bytes); }
+  static void upload(const void* from, void* to, std::size_t num_bytes, cudaStream_t = nullptr) {
+    copy(from, to, num_bytes);
+  }
   static void download(const void* from, void* to, std::size_t num_bytes) { copy(from, to, num_bytes); }
 
   template <class F>
-  static void each(std::uint64_t count, F body) {
+  static void each(std::uint64_t count, F body, cudaStream_t = nullptr) {
     for (std::uint64_t i = 0; i < count; ++i) body(i);
   }
   /// store(element, compute(row, element)) for the elements starts[row] to starts[row + 1] of every row;
-  /// starts[0] is 0. Nothing is computed from what is stored.
+  /// starts[0] is 0. Nothing is computed from what is stored. most: elements in all, or more.
   template <class Compute, class Store>
   static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t, Compute compute, Store store) {
     for (std::uint64_t row = 0; row + 1 < starts.size(); ++row)
@@ -253,7 +216,7 @@ struct PinnedMemory {
       throw NoRoomError("the host has no page-locked memory left to send the matrix from; use --pack host");
     return memory;
   }
-  static void deallocate(void* memory) {
+  static void deallocate(void* memory, std::size_t) {
     if (may_free()) (void)cudaFreeHost(memory);
   }
 };
@@ -262,20 +225,20 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   template <class T>
   using Staging = BuildVector<PinnedMemory, T>;
   static void* allocate(std::size_t num_bytes) {
-    void* memory = nullptr;
-    if (lacks_memory(cudaMallocAsync(&memory, num_bytes, nullptr), "cudaMallocAsync"))
+    void* memory = SmallBlocks::take(num_bytes);
+    if (memory == nullptr && lacks_memory(cudaMallocAsync(&memory, num_bytes, nullptr), "cudaMallocAsync"))
       throw NoRoomError(
           "the GPU has no room to build the matrix; use --pack host, more GPUs or --precision f32");
     return memory;
   }
-  static void deallocate(void* memory) {
-    if (may_free()) (void)cudaFreeAsync(memory, nullptr);
+  static void deallocate(void* memory, std::size_t num_bytes) {
+    if (may_free() && !SmallBlocks::keep(memory, num_bytes)) (void)cudaFreeAsync(memory, nullptr);
   }
   /// Waits for the kernels that read it: freeing memory of the pool does not.
-  static void free_result(void* memory) {
+  static void free_result(void* memory, std::size_t num_bytes) {
     if (memory == nullptr || !may_free()) return;
     (void)cudaStreamSynchronize(nullptr);
-    (void)cudaFree(memory);
+    if (!SmallBlocks::keep(memory, num_bytes)) (void)cudaFree(memory);
   }
   static std::uint64_t free_bytes() { return free_device_bytes(); }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
@@ -286,33 +249,35 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   static void copy(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));
   }
-  static void upload(const void* from, void* to, std::size_t num_bytes) {
-    if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyHostToDevice));
+  static void upload(const void* from, void* to, std::size_t num_bytes, cudaStream_t stream = nullptr) {
+    if (num_bytes > 0)
+      TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyHostToDevice, stream));
   }
   static void download(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpy(to, from, num_bytes, cudaMemcpyDeviceToHost));
   }
 
+  /// stream: one beside the default one.
   template <class F>
-  static void each(std::uint64_t count, F body) {
+  static void each(std::uint64_t count, F body, cudaStream_t stream = nullptr) {
     if (count == 0) return;
-    launch_early(each_kernel<F>, static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256)), 256, 0, count,
-                 body);
+    const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(count, 256));
+    launch_early(stream, each_kernel<F>, num_blocks, 256, 0, count, body);
   }
   template <class Compute, class Store>
-  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t count, Compute compute,
+  static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t most, Compute compute,
                            Store store) {
-    if (count == 0) return;
-    const std::uint64_t num_blocks = ceil_div<std::uint64_t>(count, kRowElements);
+    if (most == 0) return;
+    const std::uint64_t num_blocks = ceil_div<std::uint64_t>(most, kRowElements);
     const std::uint64_t *start = starts.data(), num_rows = starts.size() - 1;
     Vector<std::uint32_t> rows(num_blocks + 1);
     std::uint32_t* row = rows.data();
     each(num_blocks + 1, [=] __device__(std::uint64_t b) {
-      const std::uint64_t at = b * kRowElements;
+      const std::uint64_t at = b * kRowElements, count = start[num_rows];
       row[b] = static_cast<std::uint32_t>(last_not_above(start, num_rows, at < count ? at : count - 1));
     });
     launch_early(each_in_rows_kernel<Compute, Store>, static_cast<unsigned>(num_blocks), kRowThreads, 0,
-                 start, row, count, compute, store);
+                 start, num_rows, row, compute, store);
   }
 
   /// Scratch for Thrust.
@@ -321,7 +286,7 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     char* allocate(std::ptrdiff_t num_bytes) {
       return static_cast<char*>(DeviceMemory::allocate(static_cast<std::size_t>(num_bytes)));
     }
-    void deallocate(char* memory, std::size_t) { DeviceMemory::deallocate(memory); }
+    void deallocate(char* memory, std::size_t num_bytes) { DeviceMemory::deallocate(memory, num_bytes); }
   };
   static auto policy() {
     static Pool pool;  // holds nothing

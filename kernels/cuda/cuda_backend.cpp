@@ -67,7 +67,7 @@ class CudaBackend : public Backend<S> {
     int device = 0;
     TESSERA_CUDA_CALL(cudaGetDevice(&device));
     TESSERA_CUDA_CALL(cudaGetDeviceProperties(&properties_, device));
-    cuda::keep_pool();  // small arrays come and go
+    cuda::keep_pool();  // arrays come and go
   }
   std::string name() const override { return "cuda"; }
   std::string description() const override {

@@ -45,8 +45,8 @@ struct DealtRows {
   }
 };
 
-/// What elements are dealt to: their offsets, by tile, in the order of rows; and pieces, what a row has in a
-/// tile. A tile's pieces lie where its elements do, from the first on.
+/// What elements are dealt to: their offsets, by tile, in the order of rows (offsets_with_room); and pieces,
+/// what a row has in a tile. A tile's pieces lie where its elements do, from the first on.
 struct DealtTiles {
   std::uint16_t* offsets;
   std::uint32_t* piece_firsts;  ///< element that each begins with

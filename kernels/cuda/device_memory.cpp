@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/small_blocks.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -35,6 +36,7 @@ void keep_pool() {
 }
 
 void empty_pool() {
+  SmallBlocks::give_back();
   TESSERA_CUDA_CALL(cudaStreamSynchronize(nullptr));
   TESSERA_CUDA_CALL(cudaMemPoolTrimTo(pool_of_device(), 0));
 }

@@ -17,7 +17,7 @@ std::shared_ptr<void> allocate_device(std::size_t num_bytes);
 cudaMemPool_t pool_of_device();
 /// The pool keeps what is freed from now on.
 void keep_pool();
-/// What lies unused in the pool goes back to the device.
+/// What lies unused in the pool, and among small blocks, goes back to the device.
 void empty_pool();
 /// Of the device, what lies unused in the pool among them.
 std::uint64_t free_device_bytes();

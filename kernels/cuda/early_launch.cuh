@@ -42,15 +42,15 @@ inline int driver_version() {
   return version;
 }
 
-/// On the default stream. shared: L1 gets what it leaves.
+/// On another stream than the default one a kernel begins as ever. shared: L1 gets what it leaves.
 template <class... Parameters, class... Arguments>
-void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
-                  std::size_t shared_bytes, Arguments&&... arguments) {
+void launch_early(cudaStream_t stream, SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks,
+                  unsigned threads, std::size_t shared_bytes, Arguments&&... arguments) {
   // All GPUs of a process are taken to be alike, and kernels with the same parameters compiled for the same.
   static const bool early = launches_early(kernel);
   std::array<cudaLaunchAttribute, 2> attributes{};
   unsigned num_attributes = 0;
-  if (early) {
+  if (early && stream == nullptr) {
     attributes[num_attributes].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[num_attributes++].val.programmaticStreamSerializationAllowed = 1;
   }
@@ -65,14 +65,28 @@ void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 bloc
   config.gridDim = blocks;
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
   config.attrs = attributes.data();
   config.numAttrs = num_attributes;
   TESSERA_CUDA_CALL(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 template <class... Parameters, class... Arguments>
+void launch_early(cudaStream_t stream, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
+                  std::size_t shared_bytes, Arguments&&... arguments) {
+  launch_early(stream, SharedPercent{}, kernel, blocks, threads, shared_bytes,
+               std::forward<Arguments>(arguments)...);
+}
+/// On the default stream.
+template <class... Parameters, class... Arguments>
+void launch_early(SharedPercent shared, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
+                  std::size_t shared_bytes, Arguments&&... arguments) {
+  launch_early(nullptr, shared, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
+}
+template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t shared_bytes,
                   Arguments&&... arguments) {
-  launch_early(SharedPercent{}, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
+  launch_early(nullptr, SharedPercent{}, kernel, blocks, threads, shared_bytes,
+               std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace tessera::cuda

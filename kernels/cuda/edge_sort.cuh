@@ -10,6 +10,7 @@
 #include "kernels/cuda/bucket_sort.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 #include "kernels/cuda/key_counts.cuh"
+#include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/unmarked_elements.cuh"
 
 namespace tessera::cuda {
@@ -17,6 +18,7 @@ namespace tessera::cuda {
 /// Edges by the upper bits of their rows, to the next digit of each and a key of what is left.
 struct RowsToBins {
   using Rest = VertexId;
+  using Shape = UsualBins;
   static constexpr bool kNeighboursAlike = false;
   const VertexId *rows, *cols;
   EdgeDigits digits;
@@ -28,13 +30,31 @@ struct RowsToBins {
   __device__ std::uint32_t bin(VertexId row) const { return row >> (digits.second_bits + digits.low_bits); }
   __device__ void store(std::uint32_t place, VertexId row, VertexId col) const {
     seconds[place] = static_cast<std::uint16_t>(row >> digits.low_bits & ((1u << digits.second_bits) - 1));
-    keys[place] = (row & ((1u << digits.low_bits) - 1)) << digits.id_bits | col;
+    keys[place] = digits.key(row, col);
+  }
+};
+
+/// Edges by the upper bits of their rows, to a key of what is left.
+struct RowsToBuckets {
+  using Rest = VertexId;
+  using Shape = ManyBins;
+  static constexpr bool kNeighboursAlike = false;
+  const VertexId *rows, *cols;
+  EdgeDigits digits;
+  std::uint32_t* keys;
+
+  __device__ VertexId key(std::uint64_t i) const { return __ldcs(rows + i); }
+  __device__ VertexId rest(std::uint64_t i) const { return __ldcs(cols + i); }
+  __device__ std::uint32_t bin(VertexId row) const { return row >> digits.low_bits; }
+  __device__ void store(std::uint32_t place, VertexId row, VertexId col) const {
+    keys[place] = digits.key(row, col);
   }
 };
 
 /// Keys by the digit beside them.
 struct SecondsToBins {
   using Rest = std::uint32_t;
+  using Shape = UsualBins;
   static constexpr bool kNeighboursAlike = false;
   const std::uint16_t* seconds;
   const std::uint32_t* keys;
@@ -46,8 +66,9 @@ struct SecondsToBins {
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
 };
 
-static_assert((1u << EdgeDigits::kMostFirstBits) <= kMostBins &&
-              (1u << EdgeDigits::kMostSecondBits) <= kMostBins);
+static_assert((1u << EdgeDigits::kMostFirstBits) <= UsualBins::kMostBins &&
+              (1u << EdgeDigits::kMostSecondBits) <= UsualBins::kMostBins &&
+              (1u << EdgeDigits::kMostOnlyBits) <= ManyBins::kMostBins);
 static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
 
 /// What edges become, in any memory.
@@ -66,29 +87,31 @@ class EdgeSort {
   using Vector = BuildVector<DeviceMemory, T>;
 
   EdgeSort(std::uint64_t num_vertices, std::uint64_t num_edges, const VertexId* rows, const VertexId* cols)
-      : digits_(EdgeDigits::of(num_vertices, num_edges)),
+      : has_many_bins_(most_shared_bytes() >= sizeof(BinTile<RowsToBuckets>)),
+        digits_(EdgeDigits::of(num_vertices, num_edges, has_many_bins_ ? EdgeDigits::kMostOnlyBits : 0)),
         num_vertices_(num_vertices),
         num_edges_(num_edges),
         rows_(rows),
         cols_(cols) {}
 
   SortedElements<DeviceMemory> run() {
-    Vector<std::uint32_t> row_lengths, repeated;
+    Vector<std::uint32_t> row_lengths;  // and behind them a bit for each edge: is it repeated?
     Vector<EdgeOffset> offsets;
     {
       Vector<std::uint32_t> spare;
       const Vector<std::uint32_t> ends = deal_by_rows(spare);
-      row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_);
       offsets = Vector<EdgeOffset>(num_vertices_ + 1);  // before spare is freed, where columns may lie then
-      repeated = DeviceMemory::zeros<std::uint32_t>(num_edges_ / 32 + 2);
-      const KeySort all{digits_,      keys_.data(),    spare.data(),
-                        keys_.data(), repeated.data(), row_lengths.data()};
+      row_lengths = DeviceMemory::zeros<std::uint32_t>(num_vertices_ + num_edges_ / 32 + 2);
+      const KeySort all{
+          digits_,           keys_.data(), spare.data(), keys_.data(), row_lengths.data() + num_vertices_,
+          row_lengths.data()};
       BucketSort(all, keys_.data(), spare.data(), num_edges_, side_).run(ends.data());
     }
     const KeyRanges ranges = KeyRanges::of(num_vertices_);
     auto in_ranges = DeviceMemory::zeros<std::uint32_t>(ranges.count);
-    auto cols = unmarked_elements(keys_, repeated.data(), {ranges.shift, ranges.count, in_ranges.data()},
-                                  side_, [&] { sum_up_lengths(row_lengths, offsets.data()); });
+    auto cols = unmarked_elements(std::move(keys_), row_lengths.data() + num_vertices_,
+                                  {ranges.shift, ranges.count, in_ranges.data()}, side_,
+                                  [&] { sum_up_lengths(row_lengths, offsets.data()); });
     return {std::move(offsets), std::move(cols), std::move(in_ranges)};
   }
 
@@ -96,6 +119,7 @@ class EdgeSort {
   /// Keys by bucket. Gives where buckets end. Memory is asked for while a device counts or deals rows, as
   /// that may take the host long.
   Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
+    if (has_many_bins_ && digits_.in_one_step()) return deal_at_once(halfway);
     RowsToBins edges{rows_, cols_, digits_, nullptr, nullptr};
     BinPlan plan = plan_bins(Segments::whole(num_edges_), digits_.num_first_bins(), num_edges_, edges);
     halfway = Vector<std::uint32_t>(num_edges_);
@@ -108,14 +132,28 @@ class EdgeSort {
                         SecondsToBins{seconds.data(), halfway.data(), keys_.data()});
   }
 
+  /// spare: room that the sort of buckets needs.
+  Vector<std::uint32_t> deal_at_once(Vector<std::uint32_t>& spare) {
+    RowsToBuckets edges{rows_, cols_, digits_, nullptr};
+    BinPlan plan = plan_bins(Segments::whole(num_edges_), digits_.num_buckets(), num_edges_, edges);
+    keys_ = Vector<std::uint32_t>(num_edges_);
+    edges.keys = keys_.data();
+    auto ends = deal_to_bins(std::move(plan), edges);
+    spare = Vector<std::uint32_t>(num_edges_);
+    return ends;
+  }
+
   void sum_up_lengths(const Vector<std::uint32_t>& row_lengths, EdgeOffset* offsets) const {
-    DeviceMemory::clear(offsets, sizeof(EdgeOffset));
+    const std::uint32_t* of_rows = row_lengths.data();
     const auto lengths = thrust::make_transform_iterator(
-        row_lengths.data(), [] __host__ __device__(std::uint32_t length) { return EdgeOffset{length}; });
-    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_vertices_, offsets + 1);
+        thrust::counting_iterator<std::uint64_t>(0),
+        [=] __host__ __device__(std::uint64_t i) -> EdgeOffset { return i == 0 ? 0 : of_rows[i - 1]; });
+    const auto num_offsets = static_cast<std::ptrdiff_t>(num_vertices_) + 1;
+    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_offsets, offsets);
   }
 
  private:
+  bool has_many_bins_;  // of a block: there is shared memory for them
   EdgeDigits digits_;
   std::uint64_t num_vertices_, num_edges_;
   const VertexId *rows_, *cols_;

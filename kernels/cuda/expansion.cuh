@@ -127,7 +127,7 @@ class Expansion {
           std::min<std::uint64_t>(ends_.size(), usual_elements / kExpandElements + segments.size()));
       launch_early(count_items_kernel<Load, SizeOf, See>, num_blocks_, kExpandThreads, 0, chunks_of(segments),
                    load, size_of, see, ends_.data(), static_cast<std::uint32_t>(ends_.size()));
-      sum_up(ends_);
+      is_summed_up_ = false;
     } else {
       before_ = Vector<std::uint32_t>(segments.size() + 1);  // each is one chunk
       std::iota(before_.data(), before_.data() + before_.size(), 0u);
@@ -142,14 +142,20 @@ class Expansion {
     }
   }
   /// After count(), as long as this is there.
-  ItemsBefore items_before() const { return {before_.data(), ends_.data()}; }
+  ItemsBefore items_before() {
+    sum_up_items();
+    return {before_.data(), ends_.data()};
+  }
   /// After count().
-  std::uint64_t num_items() const { return Memory::read(ends_.data() + ends_.size() - 1); }
+  std::uint64_t num_items() {
+    sum_up_items();
+    return Memory::read(ends_.data() + ends_.size() - 1);
+  }
 
   /// After count() of the same: body(element, the number of its first item) for all elements.
   template <class Load, class SizeOf, class Body>
-  void each(const Vector<Segment>& segments, const Load& load, const SizeOf& size_of,
-            const Body& body) const {
+  void each(const Vector<Segment>& segments, const Load& load, const SizeOf& size_of, const Body& body) {
+    sum_up_items();
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
       launch_early(each_expanded_kernel<Load, SizeOf, Body>, num_blocks_, kExpandThreads, 0,
                    chunks_of(segments), load, size_of, ends_.data(), body);
@@ -164,6 +170,10 @@ class Expansion {
   }
 
  private:
+  /// Only when it is asked for, as others wait for what count() calls see() for.
+  void sum_up_items() {
+    if (!std::exchange(is_summed_up_, true)) sum_up(ends_);
+  }
   SegmentChunks chunks_of(const Vector<Segment>& segments) const {
     return {Segments::listed(segments), before_.data(), kExpandElements};
   }
@@ -174,6 +184,7 @@ class Expansion {
   }
 
   unsigned num_blocks_ = 0;
+  bool is_summed_up_ = true;
   Vector<std::uint32_t> before_, ends_;  // chunks of segments before each; items up to each chunk
 };
 

@@ -40,10 +40,12 @@ struct GraphPreparation {
 
   VertexOrder<Memory> order_vertices() {
     const std::uint64_t n = csr_.num_vertices;
+    message_counts_ = Memory::template zeros<std::uint32_t>(n + 1);
     const auto lengths = count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n,
                                             options_.least_dealt, csr_.columns_in_ranges.data());
-    return VertexOrder<Memory>({n, lengths.data(), csr_.row_offsets.data(), options_.by_length},
-                               options_.tile_columns, side_);
+    return VertexOrder<Memory>(
+        {n, csr_.col_indices.size(), lengths.data(), csr_.row_offsets.data(), options_.by_length},
+        options_.tile_columns, side_);
   }
 
   void shape_rows(const VertexFindings& found) {
@@ -82,7 +84,8 @@ struct GraphPreparation {
                               .tile_starts = count_before_tiles(order.column_lengths),
                               .own_from = std::move(order.row_begins)};
     order.column_lengths = {};
-    MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false);
+    MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false,
+                                    std::move(message_counts_));
     cutter.add(std::move(chunk), num_elements);
     return cutter.finish();
   }
@@ -91,6 +94,7 @@ struct GraphPreparation {
   const PreparationOptions& options_;
   std::vector<Tile> tiles_;
   MessagesShape shape_;
+  Vector<std::uint32_t> message_counts_;  // 0, for the cutter: cleared while the host is ahead of a device
   SideStream<Memory> side_;  // the last member, which waits before others free what is used there
 };
 

@@ -30,6 +30,7 @@ struct KeyRanges {
 template <class Low>
 struct KeysToRanges {
   using Rest = void;
+  using Shape = UsualBins;
   static constexpr bool kNeighboursAlike = true;
   const VertexId* keys;
   unsigned shift;

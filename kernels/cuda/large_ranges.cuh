@@ -14,12 +14,13 @@ struct LargeRange {
 };
 
 inline constexpr unsigned kLargeDigitBits = 8, kLargeBins = 1u << kLargeDigitBits;
-static_assert(kLargeBins <= kMostBins);
+static_assert(kLargeBins <= UsualBins::kMostBins);
 static_assert(kLargeDigitBits <= kRangeGroupBits, "groups of a range would span rows");
 
 /// Keys by their bits from `shift` on.
 struct KeysToBins {
   using Rest = void;
+  using Shape = UsualBins;
   static constexpr bool kNeighboursAlike = false;
   const std::uint32_t* keys;
   std::uint32_t* dealt;

@@ -91,14 +91,14 @@ struct MessageCutter {
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
-  /// slot_of_column: in Memory. longest_row: its elements.
+  /// slot_of_column: in Memory. longest_row: its elements. row_counts: as many as rows, and one more, all 0.
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
-                std::uint64_t longest_row, bool weighted)
+                std::uint64_t longest_row, bool weighted, Vector<std::uint32_t>&& row_counts)
       : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements) {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
     out_.offsets = offsets_with_room<Memory>(num_elements);
     if (weighted) out_.values = Vector<S>(num_elements);
-    out_.row_counts = Memory::template zeros<std::uint32_t>(shape.num_rows + 1);
+    out_.row_counts = std::move(row_counts);
     out_.longest = longest_row <= kMessageElements
                        ? static_cast<std::uint32_t>(std::max<std::uint64_t>(longest_row, 1))
                        : elements_of_message(longest_row);
@@ -125,6 +125,9 @@ struct MessageCutter {
     for (const Vector<VertexId>& of_chunk : rows_) num_messages += of_chunk.size();
     check_message_count(num_messages);
     if (out_.pieces) return std::move(out_);
+    std::uint16_t* const offsets = out_.offsets.data();
+    const std::uint64_t num_offsets = out_.offsets.size();
+    Memory::each(1, [=] __host__ __device__(std::uint64_t) { clear_behind(offsets, num_offsets); });
     out_.num_chunks = rows_.size();
     out_.rows = Memory::joined(rows_);
     out_.shapes = Memory::joined(shapes_);
@@ -294,7 +297,8 @@ struct HostRowCutter {
     const auto slots = Memory::template from_host<VertexId>(
         {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
     const bool weighted = in_.csr.values != nullptr;
-    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted);
+    MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted,
+                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1));
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       const std::uint64_t* const past =
           std::upper_bound(starts_.begin() + first, starts_.end(), starts_[first] + chunk_elements_);

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/side_stream.cuh"
+#include "kernels/cuda/tile_elements.cuh"
 #include "kernels/message_bins.hpp"
 
 namespace tessera::cuda {
@@ -159,6 +160,7 @@ inline __global__ void __launch_bounds__(kMostPlaceThreads, 1)
 #endif
     list_places_kernel(SortedMessages messages, PlacesOfBins bins) {
   extern __shared__ std::uint32_t place_memory[];
+  if (blockIdx.x == 0 && threadIdx.x == 0) clear_behind(bins.places, messages.count);
   for (std::uint32_t bin = blockIdx.x; bin < messages.num_bins; bin += gridDim.x) {
     BinPlaces(messages, bins, bin, place_memory).run();
     __syncthreads();
@@ -183,8 +185,8 @@ inline std::uint32_t most_usual(std::vector<std::uint32_t> sizes) {
   return *at;
 }
 
-/// places: in their bin of all messages, by row, and ascending; so a row's come tile after tile. Bins have at
-/// most 65,535 messages. On a device the arrays are used on `stream`.
+/// places: in their bin of all messages, by row, and ascending; so a row's come tile after tile; with room
+/// (offsets_with_room). Bins have at most 65,535 messages. On a device the arrays are used on `stream`.
 template <class Memory>
 void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins, std::uint16_t* places,
                  cudaStream_t stream) {
@@ -209,6 +211,7 @@ void list_places(const SortedMessages& messages, const BinnedRows<Memory>& bins,
          shares_places ? bins.most_messages : 0, bins.listed, places});
     TESSERA_CUDA_CALL(cudaGetLastError());
   } else {
+    clear_behind(places, messages.count);
     std::vector<std::uint32_t> next(bins.before_row.data(), bins.before_row.data() + bins.before_row.size());
     for (std::uint32_t bin = 0; bin < messages.num_bins; ++bin)
       for (std::uint32_t tile = 0, place = 0; tile < messages.num_tiles; ++tile) {

@@ -34,14 +34,12 @@ struct MessagesBuild {
   TileMessages<S> run() {
     const std::vector<BinEdge> edges = make_bins();
     sort_messages();
-    send_windows(edges);
+    send_bin_windows(edges);
     const RankedRows rows = end_ranking();
     const Vector<std::uint32_t> places = place_cells();
     begin_places();
-    auto [tiles, bins] = slices_of(rows, places.data());
-    build_tiles(tiles);
-    end_places();
-    build_bins(rows, bins);
+    SliceCutter<Memory> cutter = cutter_of(rows, places.data());
+    fill_passes(rows, cutter);
     finish();
     return std::move(result_);
   }
@@ -57,12 +55,15 @@ struct MessagesBuild {
     BinEdges<Memory> bins(before_row_, findings_.data(), messages_.rows.size(), shape_.bins, side_, [&] {
       messages_.write();
       list_linked_rows();
+      row_positions_ = Memory::no_vertices(shape_.num_rows);
+      send_tile_windows();
     });
     findings_ = {};
     found_ = bins.found();
     check_message_count(found_.num_messages);
     std::vector<BinEdge> edges = bins.cut();
     bins_ = Memory::template from_host<BinEdge>(edges);
+    bin_pass_.windows = Vector<Window>(edges.size());
     messages_.settle(found_.num_messages);
     linked_rows_.truncate(found_.num_rows);
     return edges;
@@ -106,16 +107,24 @@ struct MessagesBuild {
     return order;
   }
 
-  /// Where the messages of each cell begin.
+  /// Where the messages of each cell begin, and the rows with messages of each bin.
   void find_cells(const CutOrder& cut) {
-    const std::uint64_t cells = num_cells(), bins = num_bins();
+    const std::uint64_t cells = num_cells(), bins = num_bins(), num_linked = linked_rows_.size();
     cell_firsts_ = Vector<std::uint32_t>(cells + 1);
-    std::uint32_t* first = cell_firsts_.data();
+    ranked_.firsts = Vector<std::uint32_t>(bins + 1);
+    std::uint32_t *first = cell_firsts_.data(), *first_row = ranked_.firsts.data();
     const BinEdge* bin = bins_.data();
-    Memory::each(cells + 1, [=] __host__ __device__(std::uint64_t c) {
-      const auto tile = static_cast<std::uint32_t>(c / bins);
-      first[c] =
-          static_cast<std::uint32_t>(c == cells ? cut.count : cut.first_not_below(tile, bin[c % bins].row));
+    const VertexId* linked = linked_rows_.data();
+    Memory::each(cells + bins + 2, [=] __host__ __device__(std::uint64_t i) {
+      if (i <= cells) {
+        const auto tile = static_cast<std::uint32_t>(i / bins);
+        first[i] =
+            static_cast<std::uint32_t>(i == cells ? cut.count : cut.first_not_below(tile, bin[i % bins].row));
+      } else {
+        const std::uint64_t b = i - cells - 1;
+        first_row[b] = static_cast<std::uint32_t>(
+            b == bins ? num_linked : first_not_below(linked, num_linked, bin[b].row));
+      }
     });
   }
 
@@ -128,20 +137,16 @@ struct MessagesBuild {
   /// On a device beside the sort of messages, until end_ranking(): both wait more than they work.
   void begin_ranking() {
     const std::uint32_t* before = before_row_.data();
-    const BinEdge* bin = bins_.data();
-    const std::uint64_t count = linked_rows_.size(), bins = num_bins();
-    ranked_ = {Vector<std::uint32_t>(count), Vector<std::uint16_t>(count), Vector<std::uint32_t>(bins + 1)};
+    const std::uint64_t count = linked_rows_.size();
+    ranked_.begins = Vector<std::uint32_t>(count);
+    ranked_.counts = Vector<std::uint16_t>(count);
     result_.num_products = count;
     const VertexId* row = linked_rows_.data();
-    std::uint32_t* first = ranked_.firsts.data();
-    Memory::each(bins + 1, [=] __host__ __device__(std::uint64_t b) {
-      first[b] = static_cast<std::uint32_t>(b == bins ? count : first_not_below(row, count, bin[b].row));
-    });
     VertexId* position = row_positions_.data();
     std::uint32_t* begin = ranked_.begins.data();
     std::uint16_t* num_messages = ranked_.counts.data();
     ranking_scratch_ = sort_groups<Memory>(
-        bins, count, first, static_cast<std::uint32_t>(found_.most_messages),
+        num_bins(), count, ranked_.firsts.data(), static_cast<std::uint32_t>(found_.most_messages),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
         [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
           return {row[i], before[row[i]]};
@@ -167,8 +172,7 @@ struct MessagesBuild {
     const CutOrder cut{count, by_tile.data(), messages_.rows.data(), messages_.shapes.data(),
                        messages_.pieces ? messages_.pieces->messages_before() : ItemsBefore{}};
     find_cells(cut);
-    messages_.pieces.reset();  // the host frees, and then fills, while a device looks for cells
-    row_positions_ = Memory::no_vertices(shape_.num_rows);
+    messages_.pieces.reset();  // the host frees while a device looks for cells
     begin_ranking();
     begins_ = ElementPositions<Memory>(count, messages_.num_elements);
     rows_ = Vector<VertexId>(count);
@@ -195,15 +199,14 @@ struct MessagesBuild {
     messages_.rows = {};
   }
 
-  /// Windows of both passes, while a device still sorts.
-  void send_windows(const std::vector<BinEdge>& edges) {
-    send_bin_windows(edges);
+  void send_tile_windows() {
     std::vector<Window> windows;
     for (const Tile& tile : shape_.tiles)
       windows.push_back({.first_in = tile.first_slot, .size = static_cast<std::uint32_t>(tile.num_columns)});
     windows.push_back({});
     tile_pass_.windows = Memory::template from_host<Window>(windows);
   }
+  /// Behind the ranking, while a device still sorts.
   void send_bin_windows(const std::vector<BinEdge>& edges) {
     std::vector<std::uint32_t> row_counts;
     std::vector<Window> windows;
@@ -221,7 +224,7 @@ struct MessagesBuild {
     if (next > kNoVertex) throw ResourceError("the matrix needs more than 2^32 messages; use more ranks");
     windows.push_back({});
     result_.num_messages = next;
-    bin_pass_.windows = Memory::template from_host<Window>(windows);
+    Memory::upload(windows.data(), bin_pass_.windows.data(), windows.size() * sizeof(Window), side_.stream());
     usual_bin_rows_ = most_usual(std::move(row_counts));
   }
 
@@ -246,7 +249,7 @@ struct MessagesBuild {
     Vector<S> values;
   };
 
-  /// On a device beside what follows, until end_places(): it waits more than it works.
+  /// On a device beside what follows, until fill_passes() has ended: it waits more than it works.
   void begin_places() {
     places_ = offsets_with_room<Memory>(rows_.size());
     listed_ = Vector<std::uint32_t>(before_row_.size());
@@ -258,82 +261,70 @@ struct MessagesBuild {
          most_bin_messages_, listed_.data()},
         places_.data(), side_.stream());
   }
-  void end_places() {
-    side_.join();
-    ends_by_bin_ = {};
-    listed_ = {};
-    rows_ = {};
-  }
 
-  void build_tiles(CutSlices<Memory>& cut) {
-    tile_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
-    if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut.sizes.words);
-    fill_tiles(cut);
-    tile_pass_.slices = std::move(cut.slices);
-    messages_.offsets = {};
-    messages_.values = {};
-    begins_ = {};
-    lengths_ = {};
+  using TileSource = WordSource<S, MessageRows, PaddingOfWindows>;
+  using BinSource = WordSource<S, RankedRowsView, PaddingOfWindows>;
+  TileSource tile_source(const CutSlices<Memory>& cut) const {
+    return {cut.slices.data(),
+            cut.first_rows.data(),
+            messages_.offsets.data(),
+            messages_.values.empty() ? nullptr : messages_.values.data(),
+            {begins_.to_load(), lengths_.data()},
+            {tile_pass_.windows.data(), cut.groups.data(), static_cast<std::uint32_t>(num_bins())}};
   }
-
-  /// The rows of slices that were cut.
-  template <class RowOf, class PaddingOf>
-  static WordSource<S, RowOf, PaddingOf> source_of(const CutSlices<Memory>& cut, const std::uint16_t* offsets,
-                                                   const S* values, RowOf row_of, PaddingOf padding_of) {
-    return {cut.slices.data(), cut.first_rows.data(), offsets, values, row_of, padding_of};
-  }
-
-  void fill_tiles(const CutSlices<Memory>& cut) {
-    const std::uint32_t* group = cut.groups.data();
-    const std::uint16_t* length = lengths_.data();
-    const PositionsLoad begin = begins_.to_load();
-    const Window* tile = tile_pass_.windows.data();
-    const auto bins = static_cast<std::uint32_t>(num_bins());
-    const auto source = source_of(
-        cut, messages_.offsets.data(), messages_.values.empty() ? nullptr : messages_.values.data(),
-        [=] __host__ __device__(std::uint32_t i) -> ListedRow {
-          return {begin.load(i), length[i]};
-        },
-        [=] __host__ __device__(std::uint64_t s) { return tile[group[s] / bins].size; });
-    S* values = messages_.values.empty() ? nullptr : tile_pass_.values.data();
-    if (values != nullptr) fill_values<Memory>(cut, source, values);
-    fill_words<Memory>(cut, source, tile_pass_.words.data(), values);
+  BinSource bin_source(const RankedRows& rows, const CutSlices<Memory>& cut) const {
+    return {cut.slices.data(),
+            cut.first_rows.data(),
+            places_.data(),
+            nullptr,
+            {rows.begins.data(), rows.counts.data()},
+            {bin_pass_.windows.data(), cut.groups.data(), 1}};
   }
 
   /// Of both passes.
-  std::array<CutSlices<Memory>, 2> slices_of(const RankedRows& rows, const std::uint32_t* places) {
-    return cut_slices<Memory>({.num_groups = num_cells(),
-                               .groups_of_window = num_bins(),
-                               .first = cell_firsts_.data(),
-                               .lengths = lengths_.data(),
-                               .out = places,
-                               .windows = tile_pass_.windows.data()},
-                              {.num_groups = num_bins(),
-                               .groups_of_window = 1,
-                               .first = rows.firsts.data(),
-                               .lengths = rows.counts.data(),
-                               .out = rows.firsts.data(),
-                               .windows = bin_pass_.windows.data()});
+  SliceCutter<Memory> cutter_of(const RankedRows& rows, const std::uint32_t* places) {
+    return SliceCutter<Memory>({.num_groups = num_cells(),
+                                .groups_of_window = num_bins(),
+                                .num_rows = lengths_.size(),
+                                .num_elements = messages_.num_elements,
+                                .first = cell_firsts_.data(),
+                                .lengths = lengths_.data(),
+                                .out = places,
+                                .windows = tile_pass_.windows.data()},
+                               {.num_groups = num_bins(),
+                                .groups_of_window = 1,
+                                .num_rows = rows.counts.size(),
+                                .num_elements = lengths_.size(),
+                                .first = rows.firsts.data(),
+                                .lengths = rows.counts.data(),
+                                .out = rows.firsts.data(),
+                                .windows = bin_pass_.windows.data()});
   }
 
-  void build_bins(const RankedRows& ranked, CutSlices<Memory>& cut) {
-    bin_pass_.words = Vector<std::uint32_t>(cut.sizes.words);
-    fill_bins(ranked, cut);
-    bin_pass_.slices = std::move(cut.slices);
+  /// Gives room for the pass's parts.
+  static Vector<NumberedPart> make_room(const CutSlices<Memory>& cut, PassVectors& pass) {
+    pass.words = Vector<std::uint32_t>(cut.sizes.words);
+    pass.slices = Vector<Slice>(cut.slices.size());
+    return Vector<NumberedPart>(cut.sizes.parts.all());
   }
 
-  void fill_bins(const RankedRows& ranked, const CutSlices<Memory>& cut) {
-    const std::uint32_t *bin = cut.groups.data(), *begin = ranked.begins.data();
-    const Window* window = bin_pass_.windows.data();
-    const std::uint16_t* count = ranked.counts.data();
-    fill_words<Memory>(cut,
-                       source_of(
-                           cut, places_.data(), static_cast<const S*>(nullptr),
-                           [=] __host__ __device__(std::uint32_t i) -> ListedRow {
-                             return {begin[i], count[i]};
-                           },
-                           [=] __host__ __device__(std::uint64_t s) { return window[bin[s]].size; }),
-                       bin_pass_.words.data(), static_cast<S*>(nullptr));
+  /// Words of both passes. On a device those of bins are filled beside, behind the places that they are of.
+  void fill_passes(const RankedRows& rows, SliceCutter<Memory>& cutter) {
+    const std::array<CutSlices<Memory>, 2> cut = cutter.cut();
+    Vector<NumberedPart> tile_parts = make_room(cut[0], tile_pass_), bin_parts = make_room(cut[1], bin_pass_);
+    if (!messages_.values.empty()) tile_pass_.values = Vector<S>(2 * cut[0].sizes.words);
+    S *const values = messages_.values.empty() ? nullptr : tile_pass_.values.data(), *const none = nullptr;
+    const TileSource tiles = tile_source(cut[0]);
+    const BinSource bins = bin_source(rows, cut[1]);
+    const typename SideStream<Memory>::Settled settled{side_};
+    side_.follow();
+    list_parts(cut[0], tiles, tile_pass_.words.data(), tile_pass_.slices.data(), tile_parts);
+    list_parts(cut[1], bins, bin_pass_.words.data(), bin_pass_.slices.data(), bin_parts, side_.stream());
+    fill_parts<Memory>(bin_parts, bins, bin_pass_.words.data(), none, side_.stream());
+    cutter.begin_windows();  // which words need not wait for
+    if (values != nullptr) fill_values<Memory>(cut[0], tiles, values);
+    fill_parts<Memory>(tile_parts, tiles, tile_pass_.words.data(), values);
+    side_.join();
   }
 
   static SlicePass<S> as_pass(PassVectors&& pass) {

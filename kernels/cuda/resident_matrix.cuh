@@ -201,7 +201,8 @@ struct ResidentRowCutter {
     transfer.send(in_.slot_of_column, slots.size(), slots.data());
     const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     MessageCutter<Memory, S> cutter(in_.shape, slots.data(), rows.num_elements, rows.longest,
-                                    in_.csr.values != nullptr);
+                                    in_.csr.values != nullptr,
+                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1));
     const std::vector<ChunkEnd> ends = find_ends(rows);
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, rows, ends[i], ends[i + 1], cutter);
     matrix.cols = {};  // joining the chunks takes most

@@ -107,13 +107,13 @@ struct RowPieces {
                    });
   }
   /// After that.
-  std::uint64_t num_messages() const { return splits || lie_as_elements ? messages.num_items() : most; }
+  std::uint64_t num_messages() { return splits || lie_as_elements ? messages.num_items() : most; }
 
   /// After count_messages(): of each tile.
-  ItemsBefore messages_before() const { return messages.items_before(); }
+  ItemsBefore messages_before() { return messages.items_before(); }
   /// After count_messages(). row, shape, first: of the first `room` messages, first less num_before.
   void write_messages(std::uint64_t num_before, std::uint64_t room, VertexId* row, std::uint32_t* shape,
-                      PositionsStore first) const {
+                      PositionsStore first) {
     const PieceMessages of = messages_of();
     messages.each(tiles, LoadPieceOfRow{view()}, of,
                   [=] __host__ __device__(const PieceOfRow& piece, std::uint64_t m) {

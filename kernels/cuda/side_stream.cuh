@@ -1,7 +1,10 @@
 // A stream beside the one that builds use: for a kernel that leaves room on the device, or that what follows
 // need not wait for, and for what the host reads while the device goes on.
 #pragma once
-#include <optional>
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -32,9 +35,11 @@ inline unsigned blocks_beside() {
   return static_cast<unsigned>(num_multiprocessors);
 }
 
-/// A stream of the device that waits for the default stream, or is waited for there.
+/// A stream of the device in use that waits for the default stream, or is waited for there.
 class StreamBeside {
  public:
+  StreamBeside() { TESSERA_CUDA_CALL(cudaGetDevice(&device_)); }
+  int device() const { return device_; }
   cudaStream_t get() const { return stream_.get(); }
   void begin_here() {
     passed_.record(nullptr);
@@ -53,28 +58,85 @@ class StreamBeside {
   }
 
  private:
+  int device_ = 0;
   DeviceStream stream_;
   DeviceEvent passed_{cudaEventDisableTiming};
 };
 
+/// Streams that nobody uses, kept until the process ends: where one is destroyed while it has work, the next
+/// that waits for the device waits some 50 to 300 us longer (H200).
+class KeptStreams {
+ public:
+  /// Of the device in use.
+  static std::unique_ptr<StreamBeside> take() {
+    int device = 0;
+    TESSERA_CUDA_CALL(cudaGetDevice(&device));
+    KeptStreams& all = instance();
+    const std::lock_guard lock(all.mutex_);
+    const auto found = std::find_if(all.streams_.rbegin(), all.streams_.rend(),
+                                    [=](const auto& stream) { return stream->device() == device; });
+    if (found == all.streams_.rend()) {
+      all.streams_.reserve(all.num_made_ + 1);  // so that keep() finds room
+      auto made = std::make_unique<StreamBeside>();
+      ++all.num_made_;
+      return made;
+    }
+    auto stream = std::move(*found);
+    all.streams_.erase(std::next(found).base());
+    return stream;
+  }
+  static void keep(std::unique_ptr<StreamBeside> stream) noexcept {
+    KeptStreams& all = instance();
+    const std::lock_guard lock(all.mutex_);
+    all.streams_.push_back(std::move(stream));
+  }
+
+ private:
+  /// Never destroyed: the driver may be gone before.
+  static KeptStreams& instance() {
+    static KeptStreams& all = *new KeptStreams;
+    return all;
+  }
+
+  std::mutex mutex_;
+  std::size_t num_made_ = 0;
+  std::vector<std::unique_ptr<StreamBeside>> streams_;
+};
+
 /// Between fork() and join() what is launched on stream() may run at the same time as the rest. It must not
-/// use what the rest changes, and arrays that it uses are there before fork() and live until join().
+/// use what the rest changes, and arrays that it uses are there before fork() or follow() and live until
+/// join().
 template <class Memory>
 class SideStream {
  public:
   SideStream() = default;
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
-  ~SideStream() { settle(); }
+  ~SideStream() {
+    settle();
+    if constexpr (kOnDevice)
+      if (beside_) KeptStreams::keep(std::move(beside_));
+  }
 
   /// After fork().
   cudaStream_t stream() const { return beside_->get(); }
-  /// The first call makes the stream: it takes the host some time, which is best while a device has work.
+  /// The first call may make the stream: it takes the host some time, which is best while a device has work.
   void fork() {
     require(!is_forked_, "what is under way beside is joined first");
-    if (!beside_) beside_.emplace();
+    if (!beside_) {
+      if constexpr (kOnDevice)
+        beside_ = KeptStreams::take();
+      else
+        beside_ = std::make_unique<PlainStream>();
+    }
     beside_->begin_here();
     is_forked_ = true;
+  }
+  /// After fork(): what is launched on stream() from now on waits for all that was launched on the default
+  /// stream so far, and may use arrays that came after fork().
+  void follow() {
+    require(is_forked_, "nothing is under way beside");
+    beside_->begin_here();
   }
   void join() {
     beside_->end_here();
@@ -100,13 +162,15 @@ class SideStream {
     return host;
   }
 
- private:
+  /// Settles as it goes: behind arrays that are used beside, so that these are freed after that.
   struct Settled {
     SideStream& side;
     ~Settled() { side.settle(); }
   };
 
-  std::optional<std::conditional_t<std::is_same_v<Memory, DeviceMemory>, StreamBeside, PlainStream>> beside_;
+ private:
+  static constexpr bool kOnDevice = std::is_same_v<Memory, DeviceMemory>;
+  std::unique_ptr<std::conditional_t<kOnDevice, StreamBeside, PlainStream>> beside_;
   bool is_forked_ = false;
 };
 

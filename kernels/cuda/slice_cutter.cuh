@@ -44,12 +44,20 @@ struct SliceClass {
 /// of none.
 struct SliceGroups {
   std::uint64_t num_groups, groups_of_window;
+  std::uint64_t num_rows, num_elements;  ///< of all groups, or more
   const std::uint32_t* first;
   const std::uint16_t* lengths;
   const std::uint32_t* out;
   Window* windows;  ///< their first slices are set
 
   __host__ __device__ std::uint64_t num_classes() const { return num_groups * SliceClass::kCount; }
+  /// Slices of all groups, or more: a class has one that is not full, joint rows one each, and those of a
+  /// full slice of 32 rows more elements than a joint one. All others have kShortSliceRows at least.
+  std::uint64_t most_slices() const {
+    static_assert((2 * kShortWords + 1) * kSliceLanes >= kJointLength && kSingleSliceRows >= kShortSliceRows);
+    const std::uint64_t most = num_classes() + num_elements / kJointLength + num_rows / kShortSliceRows;
+    return most < num_rows ? most : num_rows;
+  }
   std::uint64_t num_windows() const { return num_groups / groups_of_window + 1; }
   __host__ __device__ std::uint64_t first_class(std::uint64_t window) const {
     return window * groups_of_window * SliceClass::kCount;
@@ -91,12 +99,12 @@ struct ClassRows {
     const std::uint32_t own = i < of_a ? i : i - of_a;
     return {i < of_a, own / SliceClass::kCount, SliceClass{own % SliceClass::kCount}};
   }
+  __host__ __device__ std::uint32_t begin(std::uint32_t i, const ClassOfGroup& of) const {
+    return of.kind.index == 0 ? list_of(of).first[of.group] : ends[i - 1];
+  }
   __host__ __device__ std::uint32_t find_end(std::uint32_t i) const {
     const ClassOfGroup of = at(i);
     return list_of(of).end_of_class(of.group, of.kind);
-  }
-  __host__ __device__ std::uint32_t begin(std::uint32_t i, const ClassOfGroup& of) const {
-    return of.kind.index == 0 ? list_of(of).first[of.group] : ends[i - 1];
   }
   __host__ __device__ std::uint64_t num_slices(std::uint32_t i) const {
     const ClassOfGroup of = at(i);
@@ -115,25 +123,37 @@ struct ClassRows {
   }
 };
 
-/// Of two lists of groups at once, so that the host waits for their numbers together.
+/// Of two lists of groups at once, so that the host waits for what they come to once.
 template <class Memory>
 class SliceCutter {
  public:
   template <class T>
   using Vector = BuildVector<Memory, T>;
 
+  /// Each list has a window at least.
   SliceCutter(const SliceGroups& a, const SliceGroups& b)
-      : ends_(a.num_classes() + b.num_classes()), rows_{a, b, ends_.data()} {}
+      : ends_(a.num_classes() + b.num_classes()), rows_{a, b, ends_.data()} {
+    if (rows_.count() >= kNoVertex)  // loops over rows number classes in 32 bits
+      throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
+  }
 
-  std::array<CutSlices<Memory>, 2> run() {
+  std::array<CutSlices<Memory>, 2> cut() {
     count_slices();
-    const auto num_slices =
-        Memory::read_both(firsts_.data() + rows_.a.num_classes(), firsts_.data() + rows_.count());
-    std::array<CutSlices<Memory>, 2> cut{CutSlices<Memory>(num_slices[0]),
-                                         CutSlices<Memory>(num_slices[1] - num_slices[0])};
+    const std::uint64_t *const num_first = firsts_.data() + rows_.a.num_classes(), *const num_all =
+                                                                                       firsts_.data() +
+                                                                                       rows_.count();
+    std::array<std::uint64_t, 2> room{rows_.a.most_slices(), rows_.b.most_slices()};
+    const bool is_large = room[0] + room[1] > kMostUnread;
+    if (is_large) {
+      const auto [first, all] = Memory::read_both(num_first, num_all);
+      room = {first, all - first};
+    }
+    std::array<CutSlices<Memory>, 2> cut{CutSlices<Memory>(room[0]), CutSlices<Memory>(room[1])};
     shape_slices(cut);
-    begin_windows(num_slices[0]);
-    place_slices<Memory>(cut);
+    ends_ = {};
+    if (is_large) begin_windows();
+    place_slices<Memory>(cut, num_first, num_all);
+    if (is_large) firsts_ = {};
     return cut;
   }
 
@@ -155,23 +175,24 @@ class SliceCutter {
   void shape_slices(std::array<CutSlices<Memory>, 2>& cut) {
     const ClassRows rows = rows_;
     const std::uint64_t* first = firsts_.data();
-    const std::uint64_t num_before = cut[0].slices.size();
+    const std::uint64_t* num_before = first + rows.a.num_classes();  // slices of the first list
     const ShapedSlices a = cut[0].shaped(), b = cut[1].shaped();
     Memory::each_in_rows(
-        firsts_, num_before + cut[1].slices.size(),
+        firsts_, cut[0].slices.size() + cut[1].slices.size(),
         [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
           return rows.slice(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(s - first[i]));
         },
         [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
-          if (s < num_before)
+          if (s < *num_before)
             a.store(s, found);
           else
-            b.store(s - num_before, found);
+            b.store(s - *num_before, found);
         });
   }
 
-  /// num_before: slices of the first list.
-  void begin_windows(std::uint64_t num_before) {
+  /// After cut(): tells windows where their slices begin, if they do not know yet.
+  void begin_windows() {
+    if (firsts_.empty()) return;
     const ClassRows rows = rows_;
     const std::uint64_t* first = firsts_.data();
     const std::uint64_t of_a = rows.a.num_windows();
@@ -180,22 +201,17 @@ class SliceCutter {
         rows.a.windows[w].first_slice = first[rows.a.first_class(w)];
       else
         rows.b.windows[w - of_a].first_slice =
-            first[rows.a.num_classes() + rows.b.first_class(w - of_a)] - num_before;
+            first[rows.a.num_classes() + rows.b.first_class(w - of_a)] - first[rows.a.num_classes()];
     });
   }
 
  private:
+  /// Slices for which room is asked for before it is known how many there are, 40 bytes each.
+  static constexpr std::uint64_t kMostUnread = std::uint64_t{1} << 20;
+
   Vector<std::uint32_t> ends_;
   ClassRows rows_;
   Vector<std::uint64_t> firsts_;
 };
-
-/// Each list has a window at least. Loops over rows number classes in 32 bits.
-template <class Memory>
-std::array<CutSlices<Memory>, 2> cut_slices(const SliceGroups& a, const SliceGroups& b) {
-  if (a.num_classes() + b.num_classes() >= kNoVertex)
-    throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
-  return SliceCutter<Memory>(a, b).run();
-}
 
 }  // namespace tessera::cuda

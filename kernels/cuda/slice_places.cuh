@@ -33,7 +33,7 @@ struct ShapedSlices {
   }
 };
 
-/// Slices that are cut, and what they come to.
+/// Slices that are cut, and what they come to. Arrays have room for more.
 template <class Memory>
 struct CutSlices {
   template <class T>
@@ -44,14 +44,21 @@ struct CutSlices {
   Vector<PartCounts> parts_before;   ///< of all slices before each
   SliceSizes sizes;                  ///< of all
 
-  explicit CutSlices(std::uint64_t num_slices)
-      : slices(num_slices), groups(num_slices), first_rows(num_slices), parts_before(num_slices) {}
+  explicit CutSlices(std::uint64_t room) : slices(room), groups(room), first_rows(room), parts_before(room) {}
+  /// When it is known how many there are.
+  void truncate(std::uint64_t num_slices) {
+    require(num_slices <= slices.size(), "there is room for all slices");
+    slices.truncate(num_slices);
+    groups.truncate(num_slices);
+    first_rows.truncate(num_slices);
+    parts_before.truncate(num_slices);
+  }
   ShapedSlices shaped() { return {slices.data(), groups.data(), first_rows.data()}; }
 };
 
-/// Slices, and where it is said what lies before each.
+/// Room for slices, and where it is said what lies before each.
 struct PlacedSlices {
-  std::uint64_t count;
+  std::uint64_t room;
   Slice* slices;
   PartCounts* parts_before;
 
@@ -64,18 +71,30 @@ struct PlacedSlices {
 inline constexpr unsigned kPlaceSlicesThreads = 256, kSlicesEach = 4,
                           kPlacedAtOnce = kSlicesEach * kPlaceSlicesThreads;  // slices of a block
 
-/// Two lists, one behind the other in blocks of slices, each of one list.
+/// What a list comes to.
+struct ListTotals {
+  SliceSizes sizes;
+  std::uint64_t num_slices;
+};
+
+/// Two lists, one behind the other in blocks of room for slices, each of one list.
 struct PlacedLists {
   PlacedSlices lists[2];
+  const std::uint64_t *num_first, *num_all;  ///< slices of the first list, and of both
 
-  __host__ __device__ std::uint32_t num_blocks(unsigned list) const {
-    return static_cast<std::uint32_t>((lists[list].count + kPlacedAtOnce - 1) / kPlacedAtOnce);
+  __host__ __device__ std::uint64_t count(unsigned list) const {
+    return list == 0 ? *num_first : *num_all - *num_first;
   }
-  /// Of a block: its list, whose first slice of the block this is.
-  __device__ const PlacedSlices& of_block(std::uint32_t block, std::uint64_t& first) const {
+  __host__ __device__ std::uint32_t num_blocks(unsigned list) const {
+    return static_cast<std::uint32_t>((lists[list].room + kPlacedAtOnce - 1) / kPlacedAtOnce);
+  }
+  /// Of a block: its list, whose first slice of the block this is, and how many the list has.
+  __device__ const PlacedSlices& of_block(std::uint32_t block, std::uint64_t& first,
+                                          std::uint64_t& num_slices) const {
     const std::uint32_t before = num_blocks(0);
     const unsigned list = block < before ? 0 : 1;
     first = std::uint64_t{block - (list == 0 ? 0 : before)} * kPlacedAtOnce;
+    num_slices = count(list);
     return lists[list];
   }
 };
@@ -86,13 +105,13 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
   wait_for_kernels_before();
   using Reduce = cub::BlockReduce<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Reduce::TempStorage scratch;
-  std::uint64_t first;
-  const PlacedSlices& list = given.of_block(blockIdx.x, first);
+  std::uint64_t first, count;
+  const PlacedSlices& list = given.of_block(blockIdx.x, first, count);
   SliceSizes sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) {
     const std::uint64_t s = first + i * kPlaceSlicesThreads + threadIdx.x;
-    if (s < list.count) sum = sum + SliceSizes::of(list.slices[s]);
+    if (s < count) sum = sum + SliceSizes::of(list.slices[s]);
   }
   sum = Reduce(scratch).Sum(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
@@ -100,7 +119,7 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
 
 /// sums: of all blocks of the list before each, from then on; totals: of the lists. One block.
 inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
-    sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, SliceSizes* totals) {
+    sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, ListTotals* totals) {
   wait_for_kernels_before();
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
@@ -115,7 +134,7 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
       before = before + all;
       __syncthreads();
     }
-    if (threadIdx.x == 0) totals[list] = before;
+    if (threadIdx.x == 0) totals[list] = {before, given.count(list)};
   }
 }
 
@@ -125,13 +144,13 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
   wait_for_kernels_before();
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
-  std::uint64_t first;
-  const PlacedSlices& list = given.of_block(blockIdx.x, first);
+  std::uint64_t first, count;
+  const PlacedSlices& list = given.of_block(blockIdx.x, first, count);
   SliceSizes own[kSlicesEach];
   first += threadIdx.x * kSlicesEach;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i)
-    if (first + i < list.count) own[i] = SliceSizes::of(list.slices[first + i]);
+    if (first + i < count) own[i] = SliceSizes::of(list.slices[first + i]);
   SliceSizes sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) sum = sum + own[i];
@@ -139,15 +158,15 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
   sum = before[blockIdx.x] + sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) {
-    if (first + i < list.count) list.place(first + i, sum);
+    if (first + i < count) list.place(first + i, sum);
     sum = sum + own[i];
   }
 }
 
 /// totals: what all of each list come to.
 template <class Memory>
-BuildVector<Memory, SliceSizes> sum_up_slices(const PlacedLists& given) {
-  BuildVector<Memory, SliceSizes> totals(2);
+BuildVector<Memory, ListTotals> sum_up_slices(const PlacedLists& given) {
+  BuildVector<Memory, ListTotals> totals(2);
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     const std::uint32_t num_blocks = given.num_blocks(0) + given.num_blocks(1);
     BuildVector<Memory, SliceSizes> sums(num_blocks);
@@ -159,28 +178,31 @@ BuildVector<Memory, SliceSizes> sum_up_slices(const PlacedLists& given) {
   } else {
     for (unsigned list = 0; list < 2; ++list) {
       SliceSizes before;
-      for (std::uint64_t s = 0; s < given.lists[list].count; ++s) {
+      for (std::uint64_t s = 0; s < given.count(list); ++s) {
         given.lists[list].place(s, before);
         before = before + SliceSizes::of(given.lists[list].slices[s]);
       }
-      totals.data()[list] = before;
+      totals.data()[list] = {before, given.count(list)};
     }
   }
   return totals;
 }
 
-/// Gives shaped slices their words, and parts and sizes to their lists.
+/// Gives shaped slices their words, and parts and sizes to their lists. num_first, num_all: in Memory, slices
+/// of the first list and of both.
 template <class Memory>
-void place_slices(std::array<CutSlices<Memory>, 2>& cut) {
+void place_slices(std::array<CutSlices<Memory>, 2>& cut, const std::uint64_t* num_first,
+                  const std::uint64_t* num_all) {
   const auto placed = [](CutSlices<Memory>& list) -> PlacedSlices {
     return {list.slices.size(), list.slices.data(), list.parts_before.data()};
   };
-  const auto totals = sum_up_slices<Memory>({{placed(cut[0]), placed(cut[1])}});
-  const auto sizes = Memory::to_host(totals.data(), 2);
+  const auto totals = sum_up_slices<Memory>({{placed(cut[0]), placed(cut[1])}, num_first, num_all});
+  const auto found = Memory::to_host(totals.data(), 2);
   for (std::size_t list = 0; list < 2; ++list) {
-    if (sizes[list].words > kMostSliceWords)
+    if (found[list].sizes.words > kMostSliceWords)
       throw ResourceError("the matrix needs more than 2^34 words; use more ranks");
-    cut[list].sizes = sizes[list];
+    cut[list].sizes = found[list].sizes;
+    cut[list].truncate(found[list].num_slices);
   }
 }
 

@@ -308,10 +308,13 @@ void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtT
   // Words of groups, then of blocks and, of as many bits, the next block's number.
   const std::uint64_t group_words = std::uint64_t{num_groups} * given.num_tiles,
                       block_words = std::uint64_t{num_blocks} * given.num_tiles;
-  auto words = DeviceMemory::zeros<GroupBits>(group_words + block_words / 2 + 1);
+  BuildVector<DeviceMemory, GroupBits> words(group_words + block_words / 2 + 1);
   auto* const of_blocks = reinterpret_cast<std::uint32_t*>(words.data() + group_words);
   std::uint32_t* row = block_rows.data();
-  DeviceMemory::each(block_rows.size(), [=] __device__(std::uint64_t b) {
+  const FillBytes clear_words(words.data(), words.size() * sizeof(GroupBits), 0);
+  const std::uint64_t num_rows_told = block_rows.size();
+  DeviceMemory::each(num_rows_told + clear_words.num_threads(), [=] __device__(std::uint64_t b) {
+    if (b >= num_rows_told) return clear_words(b - num_rows_told);
     const std::uint64_t at = b * Shape::kElements;
     row[b] = static_cast<std::uint32_t>(
         last_not_above(given.starts, num_rows, at < given.count ? at : given.count - 1));
@@ -323,12 +326,14 @@ void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtT
                of_blocks + block_words, tiles);
   const GroupBits* const last = words.data() + (group_words - given.num_tiles);
   DeviceMemory::each(given.num_tiles, [=] __device__(std::uint64_t t) {
+    if (t == 0) clear_behind(tiles.offsets, given.count);
     const std::uint32_t first = given.tile_starts[t];
     tiles.pieces[t] = {first, first + GroupWord::span(last[t]).pieces};
   });
 }
 
 inline void deal_on_host(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles) {
+  clear_behind(tiles.offsets, given.count);
   std::vector<std::uint32_t> next(given.tile_starts, given.tile_starts + given.num_tiles);
   for (std::uint32_t t = 0; t < given.num_tiles; ++t) tiles.pieces[t] = {next[t], next[t]};
   for (std::uint64_t row = 0; row < num_rows; ++row)

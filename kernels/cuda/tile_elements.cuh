@@ -35,17 +35,17 @@ class SlotKeys {
   std::uint32_t stride_, shift_, factor_;
 };
 
-/// Offsets that are loaded together, 8 bytes. An array of them has room for the last ones, with zeros behind
-/// what is to be written.
+/// Offsets that are loaded together, 8 bytes. An array of them has room for what is loaded with the last
+/// ones; whoever writes offsets clears that.
 inline constexpr unsigned kOffsetsAtOnce = 4;
 template <class Memory>
 BuildVector<Memory, std::uint16_t> offsets_with_room(std::uint64_t size) {
   BuildVector<Memory, std::uint16_t> offsets(round_up<std::uint64_t>(size, kOffsetsAtOnce));
-  if (size % kOffsetsAtOnce != 0)
-    Memory::clear(offsets.data() + size / kOffsetsAtOnce * kOffsetsAtOnce,
-                  kOffsetsAtOnce * sizeof(std::uint16_t));
   offsets.truncate(size);
   return offsets;
+}
+__host__ __device__ inline void clear_behind(std::uint16_t* offsets, std::uint64_t size) {
+  for (; size % kOffsetsAtOnce != 0; ++size) offsets[size] = 0;
 }
 
 /// What is sorted with a key: an element's row, and its value where it has one. Sorts move all its bytes, so

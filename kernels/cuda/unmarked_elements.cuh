@@ -101,11 +101,15 @@ inline __global__ void __launch_bounds__(kMarkThreads)
     if (in_ranges[i] > 0) atomicAdd(ranges.counts + i, in_ranges[i]);
 }
 
-/// marks: a bit for each element. Fewer than 2^32 elements. ranges: of the result. meanwhile()
-/// launches what a device may do while the host hears how many there are.
+/// What is beyond this share of the room that a result was given lies in memory in vain, and is given back.
+inline constexpr std::uint64_t kRoomToSpare = 8;
+
+/// elements: freed as they are copied. marks: a bit for each. Fewer than 2^32 elements. ranges: of the
+/// result. The host hears how many there are beside their copy and what meanwhile() launches; so there is
+/// room for all elements at first.
 template <class F>
 BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
-    const BuildVector<DeviceMemory, std::uint32_t>& elements, const std::uint32_t* marks,
+    BuildVector<DeviceMemory, std::uint32_t>&& elements, const std::uint32_t* marks,
     const RangeCounts& ranges, SideStream<DeviceMemory>& side, const F& meanwhile) {
   require(ranges.num_ranges <= RangeCounts::kMost, "a block counts elements of so many ranges");
   if (elements.empty()) {
@@ -114,16 +118,25 @@ BuildVector<DeviceMemory, std::uint32_t> unmarked_elements(
   }
   const ElementMarks all{marks, elements.size()};
   const std::uint64_t num_parts = ceil_div<std::uint64_t>(elements.size(), kMarkElements);
-  BuildVector<DeviceMemory, std::uint32_t> ends(num_parts);
+  BuildVector<DeviceMemory, std::uint32_t> ends(num_parts), result(elements.size());
   launch_early(count_unmarked_kernel,
                static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kMarkThreads / 32)), kMarkThreads, 0,
                all, num_parts, ends.data());
   sum_up(ends);
-  BuildVector<DeviceMemory, std::uint32_t> result(side.to_host(ends.data() + num_parts - 1, 1, meanwhile)[0]);
   const unsigned parts_of_block = num_parts < kManyMarkParts ? kMarkParts : kManyMarkPartsEach;
-  launch_early(copy_unmarked_kernel,
-               static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, parts_of_block)), kMarkThreads, 0,
-               elements.data(), all, num_parts, parts_of_block, ends.data(), result.data(), ranges);
+  const std::uint32_t count = side.to_host(ends.data() + num_parts - 1, 1, [&] {
+    launch_early(copy_unmarked_kernel,
+                 static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, parts_of_block)), kMarkThreads, 0,
+                 elements.data(), all, num_parts, parts_of_block, ends.data(), result.data(), ranges);
+    meanwhile();
+  })[0];
+  elements = {};
+  if (result.size() - count > result.size() / kRoomToSpare) {
+    BuildVector<DeviceMemory, std::uint32_t> fitting(count);
+    DeviceMemory::copy(result.data(), fitting.data(), count * sizeof(std::uint32_t));
+    return fitting;
+  }
+  result.truncate(count);
   return result;
 }
 

@@ -24,7 +24,7 @@ struct VertexLinks {
 
 /// The vertices of a graph, of fewer than 2^32 elements.
 struct GivenVertices {
-  std::uint64_t count;
+  std::uint64_t count, num_elements;  ///< num_elements: of all columns
   const std::uint32_t* column_lengths;
   const EdgeOffset* row_offsets;
   bool by_length;  ///< else in the order as given

@@ -2,6 +2,8 @@
 // that are none, then the rest. A sort would give the order alone; here each vertex is told its place on the
 // way, so that slots and what rows have need no gathers of their own.
 #pragma once
+#include <thrust/iterator/transform_iterator.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -136,6 +138,15 @@ struct FindInCounts {
   }
 };
 
+/// Elements of rows in order, behind a 0; none of those without links.
+struct LengthsOfLinked {
+  const std::uint64_t* lengths;
+  const VertexFindings* found;
+  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
+    return i <= found->num_linked ? lengths[i] : 0;
+  }
+};
+
 /// Of the first columns: by how much each is shorter than the longest, and whose it is.
 struct KeyOfLong {
   std::uint32_t longest;
@@ -198,15 +209,19 @@ struct VertexOrder {
                  FindInCounts{num_blocks(given), ends.data(), longest.data(), all.data(), row_starts.data()});
     std::optional<LongSort> sort;
     if (given.by_length) sort.emplace(given.count);
+    // Where rows begin is summed up before the host hears how many there are, if it is known that the sort
+    // has room for all long columns.
+    const bool is_in_order = !sort || given.num_elements / OrderKey::kLong <= sort->most();
     found = side.to_host(all.data(), 1, [&] {
       place(given, ends, placed);
       if (sort) sort->run(given, placed, all.data());
+      if (is_in_order) sum_up_rows(all.data());
     })[0];
     if (sort && found.num_long > sort->most()) order_long_columns(given, placed);
     column_lengths.truncate(found.num_inputs);
     row_begins.truncate(found.num_linked);
     row_starts.truncate(found.num_linked + std::uint64_t{1});
-    sum_up(row_starts);
+    if (!is_in_order) sum_up_rows(all.data());
   }
 
  private:
@@ -217,6 +232,13 @@ struct VertexOrder {
     void run(const GivenVertices&, const PlacedVertices&, const VertexFindings*) {}
   };
   using LongSort = std::conditional_t<std::is_same_v<Memory, DeviceMemory>, LongColumnSort, NoSort>;
+
+  void sum_up_rows(const VertexFindings* of_all) {
+    const auto first = thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
+                                                       LengthsOfLinked{row_starts.data(), of_all});
+    thrust::inclusive_scan(Memory::policy(), first, first + static_cast<std::ptrdiff_t>(row_starts.size()),
+                           row_starts.data());
+  }
 
   static std::uint64_t num_blocks(const GivenVertices& given) {
     return ceil_div<std::uint64_t>(given.count, kOrderVertices);

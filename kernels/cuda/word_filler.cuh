@@ -52,20 +52,21 @@ struct PartPlaces {
   }
 };
 
-/// What is arranged of all slices, and the words that are not. Slices are fewer than rows, which 32 bits
-/// number.
+/// What is arranged of all slices, and the words that are not; slices go to `kept`, too, which has no room
+/// for more. Slices are fewer than rows, which 32 bits number. stream: of a device, where it is not the
+/// default one; parts: as many as there are.
 template <class Memory, class Source>
-BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut, const Source& source,
-                                             std::uint32_t* words) {
-  BuildVector<Memory, NumberedPart> parts(cut.sizes.parts.all());
+void list_parts(const CutSlices<Memory>& cut, const Source& source, std::uint32_t* words, Slice* kept,
+                BuildVector<Memory, NumberedPart>& parts, cudaStream_t stream = nullptr) {
   NumberedPart* part = parts.data();
   const PartCounts* before = cut.parts_before.data();
   const PartCounts all = cut.sizes.parts;
-  Memory::each(cut.slices.size() * kSliceThreads, [=] __host__ __device__(std::uint64_t i) {
+  const auto list = [=] __host__ __device__(std::uint64_t i) {
     const std::uint64_t s = i / kSliceThreads;
     const auto thread = static_cast<std::uint32_t>(i % kSliceThreads);
     fill_other_words(source, s, thread, words);
     const Slice slice = source.slices[s];
+    if (thread == 0) kept[s] = slice;
     const std::uint32_t groups = num_word_groups(slice), whole = slice.num_words / kArrangedWords,
                         count = num_arranged_parts(slice);
     const PartPlaces places = PartPlaces::of(slice, before[s], all);
@@ -74,21 +75,22 @@ BuildVector<Memory, NumberedPart> list_parts(const CutSlices<Memory>& cut, const
       part[k < whole ? places.whole + block * whole + k : places.rest + block] = {
           static_cast<std::uint32_t>(s), p};
     }
-  });
-  return parts;
+  };
+  Memory::each(cut.slices.size() * kSliceThreads, list, stream);
 }
 
-/// Writes all words and arranges them and, unless null, the values beside them, which are written already.
+/// Writes the words of listed parts and arranges them and, unless null, the values beside them, which are
+/// written already.
 template <class Memory, class S, class Source>
-void fill_words(const CutSlices<Memory>& cut, const Source& source, std::uint32_t* words, S* values) {
-  const BuildVector<Memory, NumberedPart> parts = list_parts<Memory>(cut, source, words);
+void fill_parts(const BuildVector<Memory, NumberedPart>& parts, const Source& source, std::uint32_t* words,
+                S* values, cudaStream_t stream = nullptr) {
   const NumberedPart* part = parts.data();
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     if (parts.empty()) return;
-    const std::uint32_t num_parts = cut.sizes.parts.all();
+    const auto num_parts = static_cast<std::uint32_t>(parts.size());
     const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kFillThreads));
-    launch_early(fill_parts_kernel<S, Source>, num_blocks, kFillThreads, 0, num_parts, part, source, words,
-                 values);
+    launch_early(stream, fill_parts_kernel<S, Source>, num_blocks, kFillThreads, 0, num_parts, part, source,
+                 words, values);
   } else {
     ScratchWords<kBankLanes<S>> banks;
     for (std::uint64_t i = 0; i < parts.size(); ++i) {

@@ -1,5 +1,6 @@
 // What the words of slices are filled from.
 #pragma once
+#include "kernels/cuda/element_positions.cuh"
 #include "kernels/cuda/slice_cutter.cuh"
 #include "kernels/cuda/tile_elements.cuh"
 #include "kernels/word_arrangement.hpp"
@@ -41,6 +42,29 @@ struct WordSource {
   __host__ __device__ std::uint32_t offset(const ListedRow& row, std::uint32_t k,
                                            std::uint32_t padding) const {
     return k < row.length ? offsets[row.begin + k] : padding;
+  }
+};
+
+/// The rows of tiles' slices: sorted messages.
+struct MessageRows {
+  PositionsLoad begins;
+  const std::uint16_t* lengths;
+  __host__ __device__ ListedRow operator()(std::uint32_t i) const { return {begins.load(i), lengths[i]}; }
+};
+/// Those of bins' slices: ranked rows, whose elements are places of their messages.
+struct RankedRowsView {
+  const std::uint32_t* begins;
+  const std::uint16_t* counts;
+  __host__ __device__ ListedRow operator()(std::uint32_t i) const { return {begins[i], counts[i]}; }
+};
+
+/// The zero slot behind the window of a slice's group; windows have num_groups each.
+struct PaddingOfWindows {
+  const Window* windows;
+  const std::uint32_t* groups;
+  std::uint32_t num_groups;
+  __host__ __device__ std::uint32_t operator()(std::uint64_t slice) const {
+    return windows[groups[slice] / num_groups].size;
   }
 };
 

@@ -24,7 +24,7 @@ TEST(EdgeDigits, KeepsToWhatKernelsTake) {
       ASSERT_LE(digits.key_bits(), 32u) << bits << ", " << edge_bits;
       ASSERT_LE(digits.low_bits, EdgeDigits::kMostLowBits) << bits << ", " << edge_bits;
       ASSERT_LE(digits.num_first_bins(), 1024u) << bits << ", " << edge_bits;
-      ASSERT_LE(digits.num_second_bins(), 1024u) << bits << ", " << edge_bits;
+      ASSERT_LE(digits.num_second_bins(), digits.in_one_step() ? 4096u : 1024u) << bits << ", " << edge_bits;
     }
 }
 
@@ -52,6 +52,31 @@ TEST(EdgeDigits, MakesBucketsOfSomeThousandEdges) {
   const EdgeDigits few = EdgeDigits::of(std::uint64_t{1} << 24, 1000);
   EXPECT_EQ(few.low_bits, 8u);  // a key has no room for more
   EXPECT_EQ(EdgeDigits::of(1000, 5000).num_buckets(), 2u);
+}
+
+/// Up to 16 edges a vertex at scale 20, and many to few buckets; in two steps where a device has less room.
+TEST(EdgeDigits, DealsFewEdgesInOneStep) {
+  const EdgeDigits digits = EdgeDigits::of(std::uint64_t{1} << 20, std::uint64_t{1} << 24);
+  EXPECT_TRUE(digits.in_one_step());
+  EXPECT_EQ(digits.num_buckets(), 4096u);
+  EXPECT_EQ(digits.low_bits, 8u);
+  EXPECT_TRUE(EdgeDigits::of(1, 1).in_one_step());
+  EXPECT_TRUE(EdgeDigits::of(std::uint64_t{1} << 12, EdgeDigits::kFewEdges).in_one_step());
+  EXPECT_FALSE(EdgeDigits::of(std::uint64_t{1} << 12, EdgeDigits::kFewEdges + 1).in_one_step());
+  EXPECT_FALSE(EdgeDigits::of(std::uint64_t{1} << 20, (std::uint64_t{1} << 24) + 1).in_one_step());
+  EXPECT_FALSE(EdgeDigits::of(std::uint64_t{1} << 22, std::uint64_t{1} << 26).in_one_step());
+  EXPECT_TRUE(EdgeDigits::of(512, std::uint64_t{1} << 31).in_one_step());
+  const EdgeDigits two_steps = EdgeDigits::of(std::uint64_t{1} << 20, std::uint64_t{1} << 24, 0);
+  EXPECT_EQ(two_steps.first_bits, 3u);
+  EXPECT_EQ(two_steps.second_bits, 9u);
+}
+
+/// A key is what the bucket leaves of a row, above the column.
+TEST(EdgeDigits, MakesKeysOfWhatIsLeft) {
+  const EdgeDigits digits{.id_bits = 10, .first_bits = 2, .second_bits = 3, .low_bits = 5};
+  EXPECT_EQ(digits.key_bits(), 15u);
+  EXPECT_EQ(digits.key(0b1101110011, 0b1000000001), 0b100111000000001u);
+  EXPECT_EQ(digits.key(0b0010110011, 0b1000000001), 0b100111000000001u);
 }
 
 }  // namespace

@@ -81,14 +81,19 @@ std::vector<std::uint16_t> listed_places(const Bins& bins, std::uint32_t usual_r
   for (const std::uint32_t row : bins.bin_rows) edges.push_back({row, bins.before_row[row]});
   const auto bin_edges = Memory::template from_host<BinEdge>(edges);
   const std::uint64_t count = bins.rows.size();
-  BuildVector<Memory, std::uint16_t> places(count);
+  auto places = offsets_with_room<Memory>(count);
+  const std::uint64_t with_room = round_up<std::uint64_t>(count, kOffsetsAtOnce);
+  Memory::fill(places.data(), kPoison, with_room * sizeof(std::uint16_t));
   BuildVector<Memory, std::uint32_t> listed(bins.before_row.size());
   Memory::fill(listed.data(), kPoison, listed.size() * sizeof(std::uint32_t));
   list_places<Memory>({bins.num_tiles, bins.num_bins(), static_cast<std::uint32_t>(count), cell_firsts.data(),
                        ends_by_bin.data(), rows.data()},
                       {bin_edges, bins.num_rows(), before_row, usual_rows, most_messages, listed.data()},
                       places.data(), nullptr);
-  return Memory::to_host(places.data(), count);
+  std::vector<std::uint16_t> found = Memory::to_host(places.data(), with_room);
+  for (std::uint64_t i = count; i < found.size(); ++i) EXPECT_EQ(found[i], 0u) << "behind the last";
+  found.resize(count);
+  return found;
 }
 
 void expect_listed(const Bins& bins) {

@@ -138,16 +138,21 @@ Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
   const auto begins = Memory::template from_host<std::uint64_t>(rows.begins);
   auto offsets = offsets_with_room<Memory>(rows.offsets.size());
   Memory::upload(rows.offsets.data(), offsets.data(), rows.offsets.size() * sizeof(std::uint16_t));
+  std::uint16_t* const to = offsets.data();
+  const std::uint64_t num_offsets = offsets.size();
+  Memory::each(1, [=] __host__ __device__(std::uint64_t) { clear_behind(to, num_offsets); });
   const auto values = Memory::template from_host<S>(rows.values);
   const auto num_groups = static_cast<std::uint32_t>(rows.out.size());
   BuildVector<Memory, Window> windows(num_groups + std::uint64_t{1});
   const SliceGroups groups{.num_groups = num_groups,
                            .groups_of_window = 1,
+                           .num_rows = rows.lengths.size(),
+                           .num_elements = rows.offsets.size(),
                            .first = firsts.data(),
                            .lengths = lengths.data(),
                            .out = out.data(),
                            .windows = windows.data()};
-  const auto cut = std::move(cut_slices<Memory>(groups, groups)[1]);
+  const auto cut = std::move(SliceCutter<Memory>(groups, groups).cut()[1]);
   const std::uint64_t* begin = begins.data();
   const std::uint16_t* length = lengths.data();
   const std::uint32_t padding = rows.padding;
@@ -158,8 +163,11 @@ Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
   BuildVector<Memory, std::uint32_t> words(cut.sizes.words);
   BuildVector<Memory, S> of_words(weighted ? 2 * cut.sizes.words : 0);
   if (weighted) fill_values<Memory>(cut, source, of_words.data());
-  fill_words<Memory>(cut, source, words.data(), of_words.data());
-  return {Memory::to_host(cut.slices.data(), cut.slices.size()), Memory::to_host(words.data(), words.size()),
+  BuildVector<Memory, Slice> slices(cut.slices.size());
+  BuildVector<Memory, NumberedPart> parts(cut.sizes.parts.all());
+  list_parts(cut, source, words.data(), slices.data(), parts);
+  fill_parts<Memory>(parts, source, words.data(), of_words.data());
+  return {Memory::to_host(slices.data(), slices.size()), Memory::to_host(words.data(), words.size()),
           Memory::to_host(of_words.data(), of_words.size())};
 }
 

@@ -64,5 +64,48 @@ TEST(SideStream, IsUsedAgainWhereOtherWorkFailed) {
   if (num_devices() > 0) expect_read_after_failure<DeviceMemory>();
 }
 
+/// What is made behind fork() is there for what follows it.
+template <class Memory>
+void expect_followed() {
+  SideStream<Memory> side;
+  EXPECT_NO_THROW(side.fork());
+  const auto made = numbers_from<Memory>(9);
+  BuildVector<Memory, std::uint32_t> copied(kCount);
+  const std::uint32_t* from = made.data();
+  std::uint32_t* to = copied.data();
+  side.follow();
+  Memory::each(
+      kCount, [=] __host__ __device__(std::uint64_t i) { to[i] = from[i]; }, side.stream());
+  side.join();
+  EXPECT_TRUE(are_numbers_from(9, Memory::to_host(copied.data(), kCount)));
+  EXPECT_THROW(side.follow(), InternalError);
+}
+
+TEST(SideStream, FollowsWhatWasMadeMeanwhile) {
+  expect_followed<HostMemory>();
+  if (num_devices() > 0) expect_followed<DeviceMemory>();
+}
+
+TEST(SideStream, TakesAStreamThatIsLeft) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU here";
+  cudaStream_t first = nullptr;
+  {
+    SideStream<DeviceMemory> side, another;
+    side.fork();
+    first = side.stream();
+    another.fork();
+    EXPECT_NE(another.stream(), first);
+    another.join();
+    side.join();
+  }
+  SideStream<DeviceMemory> side, another;
+  side.fork();
+  another.fork();
+  EXPECT_NE(side.stream(), another.stream());
+  EXPECT_TRUE(side.stream() == first || another.stream() == first);
+  another.join();
+  side.join();
+}
+
 }  // namespace
 }  // namespace tessera::cuda

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -78,6 +79,8 @@ struct GroupsThere {
         windows(Memory::template zeros<Window>(groups.count() / groups.groups_of_window + 1)),
         given{.num_groups = groups.count(),
               .groups_of_window = groups.groups_of_window,
+              .num_rows = groups.lengths.size(),
+              .num_elements = std::accumulate(groups.lengths.begin(), groups.lengths.end(), std::uint64_t{0}),
               .first = firsts.data(),
               .lengths = lengths.data(),
               .out = out.data(),
@@ -110,7 +113,9 @@ void expect_same(const Cut& found, const Cut& expected) {
 template <class Memory>
 void expect_cut_in(const Groups& a, const Groups& b) {
   const GroupsThere<Memory> first(a), second(b);
-  const auto cut = cut_slices<Memory>(first.given, second.given);
+  SliceCutter<Memory> cutter(first.given, second.given);
+  const auto cut = cutter.cut();
+  cutter.begin_windows();
   expect_same(first.found(cut[0]), cut_one_by_one(a));
   expect_same(second.found(cut[1]), cut_one_by_one(b));
 }
@@ -142,8 +147,8 @@ TEST(SliceCutter, CutsListsOfAllSizes) {
   expect_cut({}, {});
 }
 
-/// More than are placed by one block, and than one block sums up blocks of at once; and lists that end where
-/// blocks do, or a slice before or behind.
+/// More than are placed by one block, and than one block sums up blocks of at once; lists that end where
+/// blocks do, or a slice before or behind; and so many that their number is read first.
 TEST(SliceCutter, CutsManySlices) {
   std::mt19937 random(3);
   const auto joint_rows = [&](std::size_t count, std::uint16_t length) {
@@ -153,7 +158,7 @@ TEST(SliceCutter, CutsManySlices) {
     return groups;
   };
   for (const std::size_t count : {std::size_t{kPlacedAtOnce - 1}, std::size_t{kPlacedAtOnce},
-                                  std::size_t{kPlacedAtOnce + 1}, std::size_t{280000}}) {
+                                  std::size_t{kPlacedAtOnce + 1}, std::size_t{280000}, std::size_t{600000}}) {
     SCOPED_TRACE(count);
     expect_cut(joint_rows(count, 200), joint_rows(count + 5000, 130));
   }

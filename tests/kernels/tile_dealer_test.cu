@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 #include <string>
@@ -80,7 +81,9 @@ Dealt dealt_in(const Rows& rows) {
   const auto cols = Memory::template from_host<VertexId>(all),
              slots_there = Memory::template from_host<VertexId>(slots);
   const auto tile_starts = Memory::template from_host<std::uint32_t>(starts_of_tiles);
-  BuildVector<Memory, std::uint16_t> offsets(count);
+  auto offsets = offsets_with_room<Memory>(count);
+  const std::uint64_t with_room = round_up<std::uint64_t>(count, kOffsetsAtOnce);
+  Memory::fill(offsets.data(), kPoison, with_room * sizeof(std::uint16_t));
   BuildVector<Memory, std::uint32_t> piece_firsts(count);
   BuildVector<Memory, Segment> pieces(rows.num_tiles);
   BuildVector<Memory, VertexId> piece_rows(count);
@@ -98,6 +101,8 @@ Dealt dealt_in(const Rows& rows) {
        .tile_starts = tile_starts.data()},
       num_rows,
       {offsets.data(), piece_firsts.data(), piece_rows.data(), pieces_of_rows.data(), pieces.data()});
+  const auto behind = Memory::to_host(offsets.data() + count, with_room - count);
+  EXPECT_TRUE(std::ranges::all_of(behind, [](std::uint16_t offset) { return offset == 0; }));
   Dealt dealt{.offsets = Memory::to_host(offsets.data(), count),
               .pieces_of_rows = Memory::to_host(pieces_of_rows.data(), num_rows)};
   const auto of_tiles = Memory::to_host(pieces.data(), rows.num_tiles);

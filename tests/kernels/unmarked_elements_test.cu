@@ -25,8 +25,7 @@ void expect_picked(std::uint32_t count, const std::function<bool(std::uint32_t)>
       expected.push_back(elements.back());
     }
   }
-  const auto there = DeviceMemory::from_host<std::uint32_t>(elements),
-             bits = DeviceMemory::from_host<std::uint32_t>(marks);
+  const auto bits = DeviceMemory::from_host<std::uint32_t>(marks);
   for (const unsigned range_bits : {0u, 7u, 10u}) {
     const std::uint32_t num_ranges = range_bits == 0 ? 0 : 1u << range_bits;
     const unsigned shift = 32 - range_bits;
@@ -34,8 +33,9 @@ void expect_picked(std::uint32_t count, const std::function<bool(std::uint32_t)>
     auto counts = DeviceMemory::from_host<std::uint32_t>(in_ranges);
     SideStream<DeviceMemory> side;
     bool was_called = false;
-    const auto found = unmarked_elements(there, bits.data(), {shift, num_ranges, counts.data()}, side,
-                                         [&] { was_called = true; });
+    const auto found =
+        unmarked_elements(DeviceMemory::from_host<std::uint32_t>(elements), bits.data(),
+                          {shift, num_ranges, counts.data()}, side, [&] { was_called = true; });
     EXPECT_TRUE(was_called);
     ASSERT_EQ(found.size(), expected.size()) << count;
     EXPECT_TRUE(DeviceMemory::to_host(found.data(), found.size()) == expected) << count;

@@ -139,9 +139,8 @@ class SliceCutter {
 
   std::array<CutSlices<Memory>, 2> cut() {
     count_slices();
-    const std::uint64_t *const num_first = firsts_.data() + rows_.a.num_classes(), *const num_all =
-                                                                                       firsts_.data() +
-                                                                                       rows_.count();
+    const std::uint64_t* const num_first = firsts_.data() + rows_.a.num_classes();
+    const std::uint64_t* const num_all = firsts_.data() + rows_.count();
     std::array<std::uint64_t, 2> room{rows_.a.most_slices(), rows_.b.most_slices()};
     const bool is_large = room[0] + room[1] > kMostUnread;
     if (is_large) {

@@ -54,12 +54,13 @@ inline __global__ void __launch_bounds__(32 * kCellWarps) list_cells_kernel(BinC
   }
 }
 
+/// stream: one beside the default one.
 template <class Memory>
-void list_cells(const BinCells& cells) {
+void list_cells(const BinCells& cells, cudaStream_t stream = nullptr) {
   if (cells.num_tiles == 0 || cells.num_bins == 0) return;
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    launch_early(list_cells_kernel, ceil_div(cells.num_bins, std::uint32_t{kCellWarps}), 32 * kCellWarps, 0,
-                 cells);
+    launch_early(stream, list_cells_kernel, ceil_div(cells.num_bins, std::uint32_t{kCellWarps}),
+                 32 * kCellWarps, 0, cells);
   } else {
     for (std::uint32_t bin = 0; bin < cells.num_bins; ++bin)
       for (std::uint32_t tile = 0, up_to = 0; tile < cells.num_tiles; ++tile)

@@ -1,6 +1,8 @@
 // Bins of rows whose messages are counted in some Memory: the host cuts them (kernels/message_bins.hpp) where
 // equal parts of all messages begin, which it asks that Memory for.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -14,7 +16,8 @@ namespace tessera::cuda {
 
 /// What a look at the messages of all rows finds.
 struct RowFindings {
-  std::uint64_t most_messages = 0, num_rows = 0, num_messages = 0;  ///< of a row; rows with some; of all
+  std::uint64_t most_messages = 0;               ///< of a row; or what none has more of, if that is few
+  std::uint64_t num_rows = 0, num_messages = 0;  ///< rows with some; of all
 
   __host__ __device__ friend RowFindings operator+(const RowFindings& a, const RowFindings& b) {
     return {a.most_messages < b.most_messages ? b.most_messages : a.most_messages, a.num_rows + b.num_rows,
@@ -33,15 +36,15 @@ struct MessagesBefore {
   }
 };
 
-/// What the host is told of all rows in one array, as each read costs time: edges of the parts that
-/// cut_bins() asks for first, if there is room for them, and behind them findings, a number an entry.
+/// What the host is told of all rows at once, as each wait costs time: edges of the parts that cut_bins()
+/// asks for first, if there is room for them, a word each, and behind them findings.
 struct RowsTold {
   static constexpr std::uint64_t kFindings = 3;
   const RowFindings* found;
   MessagesBefore before;
   std::uint64_t room;  ///< for edges
   BinLimits limits;
-  BinEdge* told;  ///< room + kFindings
+  std::uint64_t* told;  ///< room + kFindings
 
   /// Parts whose edges are told; none of more messages than bins can have, or where there is no room.
   __host__ __device__ static std::uint64_t num_parts(std::uint64_t num_messages, std::uint64_t room,
@@ -49,25 +52,21 @@ struct RowsTold {
     const std::uint64_t parts = count_first_parts(num_messages, limits);
     return num_messages < kNoVertex && parts < room ? parts : 0;
   }
-  static RowFindings findings(const BinEdge* entries) {
-    const auto number = [](const BinEdge& entry) {
-      return std::uint64_t{entry.messages_before} << 32 | entry.row;
-    };
-    return {number(entries[0]), number(entries[1]), number(entries[2])};
+  static RowFindings findings(std::span<const std::uint64_t> words) { return {words[0], words[1], words[2]}; }
+  __host__ __device__ std::uint64_t finding(std::uint64_t i) const {
+    return i == 0 ? found->most_messages : i == 1 ? found->num_rows : found->num_messages;
   }
-  __host__ __device__ BinEdge finding(std::uint64_t i) const {
-    const std::uint64_t number = i == 0   ? found->most_messages
-                                 : i == 1 ? found->num_rows
-                                          : found->num_messages;
-    return {static_cast<VertexId>(number), static_cast<std::uint32_t>(number >> 32)};
-  }
-  __host__ __device__ BinEdge edge(std::uint64_t part) const {
+  static BinEdge edge_of(std::uint64_t word) { return std::bit_cast<BinEdge>(word); }
+  __host__ __device__ std::uint64_t edge(std::uint64_t part) const {
     const std::uint64_t parts = num_parts(found->num_messages, room, limits);
-    if (parts == 0 || part > parts) return {};
-    return before.edge(end_of_part(part, parts, static_cast<std::uint32_t>(found->num_messages)));
+    if (parts == 0 || part > parts) return 0;
+    const BinEdge edge =
+        before.edge(end_of_part(part, parts, static_cast<std::uint32_t>(found->num_messages)));
+    static_assert(std::endian::native == std::endian::little && sizeof edge == sizeof(std::uint64_t));
+    return std::uint64_t{edge.messages_before} << 32 | edge.row;
   }
   __host__ __device__ void operator()(std::uint64_t i) const {
-    told[i] = i < room ? edge(i) : finding(i - room);
+    tell_host(told + i, i < room ? edge(i) : finding(i - room));
   }
 };
 
@@ -105,12 +104,15 @@ class BinEdges {
       : before_{before_row.data(), before_row.size()}, limits_(limits) {
     check(limits);
     const std::uint64_t room = count_first_parts(likely_messages, limits) + 1;
-    Vector<BinEdge> told(room + RowsTold::kFindings);
-    Memory::each(told.size(), RowsTold{found, before_, room, limits, told.data()});
-    first_ = side.to_host(told.data(), told.size(), meanwhile);
-    found_ = RowsTold::findings(first_.data() + room);
+    Memory::each(room + RowsTold::kFindings,
+                 RowsTold{found, before_, room, limits, side.words_to_tell(room + RowsTold::kFindings)});
+    meanwhile();
+    const std::span<const std::uint64_t> told = side.told_words();
+    found_ = RowsTold::findings(told.subspan(room));
     const std::uint64_t num_parts = RowsTold::num_parts(found_.num_messages, room, limits);
     first_.resize(num_parts == 0 ? 0 : num_parts + 1);
+    std::transform(told.begin(), told.begin() + static_cast<std::ptrdiff_t>(first_.size()), first_.begin(),
+                   RowsTold::edge_of);
   }
 
   const RowFindings& found() const { return found_; }

@@ -49,6 +49,13 @@ struct MemoryTools {
     Memory::clear(result.data(), size * sizeof(T));
     return result;
   }
+  /// Two arrays, in one launch.
+  template <class T>
+  static std::array<Vector<T>, 2> zeros(std::uint64_t first_size, std::uint64_t second_size) {
+    std::array<Vector<T>, 2> result{Vector<T>(first_size), Vector<T>(second_size)};
+    Memory::clear_both(result[0].data(), first_size * sizeof(T), result[1].data(), second_size * sizeof(T));
+    return result;
+  }
   /// kNoVertex everywhere.
   static Vector<VertexId> no_vertices(std::uint64_t size) {
     static_assert(kNoVertex == ~VertexId{0});
@@ -159,6 +166,10 @@ struct HostMemory : MemoryTools<HostMemory> {
   static inline std::atomic<std::uint64_t> most_free_bytes = ~std::uint64_t{0};  ///< for tests
   static std::uint64_t free_bytes() { return most_free_bytes; }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
+  static void clear_both(void* first, std::size_t first_bytes, void* second, std::size_t second_bytes) {
+    clear(first, first_bytes);
+    clear(second, second_bytes);
+  }
   static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
     if (num_bytes > 0) std::memset(to, byte, num_bytes);
   }
@@ -242,6 +253,10 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   }
   static std::uint64_t free_bytes() { return free_device_bytes(); }
   static void clear(void* to, std::size_t num_bytes) { fill(to, 0, num_bytes); }
+  static void clear_both(void* first, std::size_t first_bytes, void* second, std::size_t second_bytes) {
+    const FillBoth both{{first, first_bytes, 0}, {second, second_bytes, 0}};
+    each(both.num_threads(), both);
+  }
   static void fill(void* to, unsigned char byte, std::size_t num_bytes) {
     const FillBytes bytes(to, num_bytes, byte);
     each(bytes.num_threads(), bytes);
@@ -250,8 +265,16 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyDeviceToDevice));
   }
   static void upload(const void* from, void* to, std::size_t num_bytes, cudaStream_t stream = nullptr) {
-    if (num_bytes > 0)
+    if (num_bytes == 0) return;
+    if (!SentWords::take(to, num_bytes)) {
       TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, num_bytes, cudaMemcpyHostToDevice, stream));
+      return;
+    }
+    SentWords words;
+    std::memcpy(words.words, from, num_bytes);
+    launch_early(stream, store_words_kernel, 1, kSentThreads, 0, words,
+                 static_cast<std::uint32_t>(num_bytes / sizeof(std::uint32_t)),
+                 static_cast<std::uint32_t*>(to));
   }
   static void download(const void* from, void* to, std::size_t num_bytes) {
     if (num_bytes > 0) TESSERA_CUDA_CALL(cudaMemcpy(to, from, num_bytes, cudaMemcpyDeviceToHost));
@@ -268,16 +291,9 @@ struct DeviceMemory : MemoryTools<DeviceMemory> {
   static void each_in_rows(const Vector<std::uint64_t>& starts, std::uint64_t most, Compute compute,
                            Store store) {
     if (most == 0) return;
-    const std::uint64_t num_blocks = ceil_div<std::uint64_t>(most, kRowElements);
-    const std::uint64_t *start = starts.data(), num_rows = starts.size() - 1;
-    Vector<std::uint32_t> rows(num_blocks + 1);
-    std::uint32_t* row = rows.data();
-    each(num_blocks + 1, [=] __device__(std::uint64_t b) {
-      const std::uint64_t at = b * kRowElements, count = start[num_rows];
-      row[b] = static_cast<std::uint32_t>(last_not_above(start, num_rows, at < count ? at : count - 1));
-    });
-    launch_early(each_in_rows_kernel<Compute, Store>, static_cast<unsigned>(num_blocks), kRowThreads, 0,
-                 start, num_rows, row, compute, store);
+    const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(most, kRowElements));
+    launch_early(each_in_rows_kernel<Compute, Store>, num_blocks, kRowThreads, 0, starts.data(),
+                 starts.size() - 1, compute, store);
   }
 
   /// Scratch for Thrust.
@@ -331,15 +347,6 @@ __host__ __device__ inline void add_to(std::uint32_t* sum, std::uint32_t value) 
 #endif
 }
 
-/// Sums of all elements up to each, there or elsewhere.
-template <class Memory, class T>
-void sum_up(const BuildVector<Memory, T>& values, BuildVector<Memory, T>& sums) {
-  thrust::inclusive_scan(Memory::policy(), values.data(), values.data() + values.size(), sums.data());
-}
-template <class Memory, class T>
-void sum_up(BuildVector<Memory, T>& values) {
-  sum_up(values, values);
-}
 /// The largest of all elements up to each.
 template <class Memory, class T>
 void raise(BuildVector<Memory, T>& values) {

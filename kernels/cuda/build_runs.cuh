@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/running_sums.cuh"
 
 namespace tessera::cuda {
 

@@ -2,31 +2,35 @@
 // buckets, which are sorted in shared memory. A radix sort of both ids reads and writes each edge once for
 // every eight bits of them.
 #pragma once
-#include <thrust/iterator/transform_iterator.h>
-
 #include <utility>
 
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/bucket_sort.cuh"
 #include "kernels/cuda/edge_digits.hpp"
 #include "kernels/cuda/key_counts.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/shared_memory_limit.hpp"
 #include "kernels/cuda/unmarked_elements.cuh"
 
 namespace tessera::cuda {
 
-/// Edges by the upper bits of their rows, to the next digit of each and a key of what is left.
-struct RowsToBins {
+/// Edges by the upper bits of their rows.
+struct EdgesByRow {
   using Rest = VertexId;
-  using Shape = UsualBins;
   static constexpr bool kNeighboursAlike = false;
   const VertexId *rows, *cols;
   EdgeDigits digits;
-  std::uint16_t* seconds;
-  std::uint32_t* keys;
 
   __device__ VertexId key(std::uint64_t i) const { return __ldcs(rows + i); }
   __device__ VertexId rest(std::uint64_t i) const { return __ldcs(cols + i); }
+};
+
+/// To the next digit of each and a key of what is left.
+struct RowsToBins : EdgesByRow {
+  using Shape = UsualBins;
+  std::uint16_t* seconds;
+  std::uint32_t* keys;
+
   __device__ std::uint32_t bin(VertexId row) const { return row >> (digits.second_bits + digits.low_bits); }
   __device__ void store(std::uint32_t place, VertexId row, VertexId col) const {
     seconds[place] = static_cast<std::uint16_t>(row >> digits.low_bits & ((1u << digits.second_bits) - 1));
@@ -34,17 +38,11 @@ struct RowsToBins {
   }
 };
 
-/// Edges by the upper bits of their rows, to a key of what is left.
-struct RowsToBuckets {
-  using Rest = VertexId;
+/// To a key of what is left.
+struct RowsToBuckets : EdgesByRow {
   using Shape = ManyBins;
-  static constexpr bool kNeighboursAlike = false;
-  const VertexId *rows, *cols;
-  EdgeDigits digits;
   std::uint32_t* keys;
 
-  __device__ VertexId key(std::uint64_t i) const { return __ldcs(rows + i); }
-  __device__ VertexId rest(std::uint64_t i) const { return __ldcs(cols + i); }
   __device__ std::uint32_t bin(VertexId row) const { return row >> digits.low_bits; }
   __device__ void store(std::uint32_t place, VertexId row, VertexId col) const {
     keys[place] = digits.key(row, col);
@@ -66,10 +64,10 @@ struct SecondsToBins {
   __device__ void store(std::uint32_t place, std::uint32_t, std::uint32_t key) const { dealt[place] = key; }
 };
 
+static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
 static_assert((1u << EdgeDigits::kMostFirstBits) <= UsualBins::kMostBins &&
               (1u << EdgeDigits::kMostSecondBits) <= UsualBins::kMostBins &&
               (1u << EdgeDigits::kMostOnlyBits) <= ManyBins::kMostBins);
-static_assert((1u << kMostRangeBits) <= RangeCounts::kMost);
 
 /// What edges become, in any memory.
 template <class Memory>
@@ -107,7 +105,7 @@ class EdgeSort {
           row_lengths.data()};
       BucketSort(all, keys_.data(), spare.data(), num_edges_, side_).run(ends.data());
     }
-    const KeyRanges ranges = KeyRanges::of(num_vertices_);
+    const KeyRanges ranges = counted_ranges();
     auto in_ranges = DeviceMemory::zeros<std::uint32_t>(ranges.count);
     auto cols = unmarked_elements(std::move(keys_), row_lengths.data() + num_vertices_,
                                   {ranges.shift, ranges.count, in_ranges.data()}, side_,
@@ -120,7 +118,7 @@ class EdgeSort {
   /// that may take the host long.
   Vector<std::uint32_t> deal_by_rows(Vector<std::uint32_t>& halfway) {
     if (has_many_bins_ && digits_.in_one_step()) return deal_at_once(halfway);
-    RowsToBins edges{rows_, cols_, digits_, nullptr, nullptr};
+    RowsToBins edges{{rows_, cols_, digits_}, nullptr, nullptr};
     BinPlan plan = plan_bins(Segments::whole(num_edges_), digits_.num_first_bins(), num_edges_, edges);
     halfway = Vector<std::uint32_t>(num_edges_);
     Vector<std::uint16_t> seconds(num_edges_);
@@ -134,7 +132,7 @@ class EdgeSort {
 
   /// spare: room that the sort of buckets needs.
   Vector<std::uint32_t> deal_at_once(Vector<std::uint32_t>& spare) {
-    RowsToBuckets edges{rows_, cols_, digits_, nullptr};
+    RowsToBuckets edges{{rows_, cols_, digits_}, nullptr};
     BinPlan plan = plan_bins(Segments::whole(num_edges_), digits_.num_buckets(), num_edges_, edges);
     keys_ = Vector<std::uint32_t>(num_edges_);
     edges.keys = keys_.data();
@@ -143,13 +141,19 @@ class EdgeSort {
     return ends;
   }
 
+  /// None where columns are so few, half of those that are grouped where this is not known, that it takes as
+  /// long to count them without.
+  KeyRanges counted_ranges() const {
+    const KeyRanges ranges = KeyRanges::of(num_vertices_);
+    return are_grouped(2 * num_edges_, ranges) ? KeyRanges{0, 0} : ranges;
+  }
+
   void sum_up_lengths(const Vector<std::uint32_t>& row_lengths, EdgeOffset* offsets) const {
     const std::uint32_t* of_rows = row_lengths.data();
-    const auto lengths = thrust::make_transform_iterator(
-        thrust::counting_iterator<std::uint64_t>(0),
-        [=] __host__ __device__(std::uint64_t i) -> EdgeOffset { return i == 0 ? 0 : of_rows[i - 1]; });
-    const auto num_offsets = static_cast<std::ptrdiff_t>(num_vertices_) + 1;
-    thrust::inclusive_scan(DeviceMemory::policy(), lengths, lengths + num_offsets, offsets);
+    sum_up<EdgeOffset, DeviceMemory>(
+        num_vertices_ + 1,
+        [=] __host__ __device__(std::uint64_t i) -> EdgeOffset { return i == 0 ? 0 : of_rows[i - 1]; },
+        offsets);
   }
 
  private:

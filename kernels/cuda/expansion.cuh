@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/segment_chunks.cuh"
 
 namespace tessera::cuda {

@@ -1,6 +1,8 @@
 // kernels/cuda/graph_preparation.hpp for any memory; the host is where it is tested without a device, but for
 // what docs/design.md names.
 #pragma once
+#include <optional>
+
 #include "kernels/cuda/graph_preparation.hpp"
 #include "kernels/cuda/key_counts.cuh"
 #include "kernels/cuda/messages_build.cuh"
@@ -40,12 +42,24 @@ struct GraphPreparation {
 
   VertexOrder<Memory> order_vertices() {
     const std::uint64_t n = csr_.num_vertices;
-    message_counts_ = Memory::template zeros<std::uint32_t>(n + 1);
-    const auto lengths = count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n,
-                                            options_.least_dealt, csr_.columns_in_ranges.data());
-    return VertexOrder<Memory>(
-        {n, csr_.col_indices.size(), lengths.data(), csr_.row_offsets.data(), options_.by_length},
-        options_.tile_columns, side_);
+    // Columns' lengths, and two words for the longest column and row; messages of rows.
+    auto [lengths, message_counts] = Memory::template zeros<std::uint32_t>(n + 2, n + 1);
+    message_counts_ = std::move(message_counts);
+    count_keys<Memory>(csr_.col_indices.data(), csr_.col_indices.size(), n, options_.least_dealt,
+                       csr_.columns_in_ranges.data(), lengths.data());
+    // Memory is asked for while a device has work, as that may take the host long.
+    return VertexOrder<Memory>({n, csr_.col_indices.size(), lengths.data(), csr_.row_offsets.data(),
+                                options_.by_length, lengths.data() + n},
+                               options_.tile_columns, side_, [&] {
+                                 room_.emplace(csr_.col_indices.size());
+                                 if (are_dealt(ceil_div<std::uint64_t>(n, options_.tile_columns)))
+                                   room_->add_pieces(csr_.col_indices.size());
+                               });
+  }
+  /// To so many tiles.
+  bool are_dealt(std::uint64_t num_tiles) const {
+    return num_tiles <= kMostDealtTiles && csr_.col_indices.size() <= kMostDealt &&
+           csr_.num_vertices <= kMostDealtRows;
   }
 
   void shape_rows(const VertexFindings& found) {
@@ -68,9 +82,7 @@ struct GraphPreparation {
   /// Elements in all tiles before each, of columns that have these lengths in order; none of more than can be
   /// dealt.
   Vector<std::uint32_t> count_before_tiles(const Vector<std::uint32_t>& column_lengths) const {
-    if (tiles_.size() > kMostDealtTiles || csr_.col_indices.size() > kMostDealt ||
-        csr_.num_vertices > kMostDealtRows)
-      return {};
+    if (!are_dealt(tiles_.size())) return {};
     return start_tiles<Memory>(
         {.count = column_lengths.size(), .of_tile = options_.tile_columns, .lengths = column_lengths.data()});
   }
@@ -85,7 +97,7 @@ struct GraphPreparation {
                               .own_from = std::move(order.row_begins)};
     order.column_lengths = {};
     MessageCutter<Memory, S> cutter(shape_, order.slots.data(), num_elements, order.found.longest_row, false,
-                                    std::move(message_counts_));
+                                    std::move(message_counts_), std::move(*room_));
     cutter.add(std::move(chunk), num_elements);
     return cutter.finish();
   }
@@ -95,6 +107,7 @@ struct GraphPreparation {
   std::vector<Tile> tiles_;
   MessagesShape shape_;
   Vector<std::uint32_t> message_counts_;  // 0, for the cutter: cleared while the host is ahead of a device
+  std::optional<ElementRoom<Memory>> room_;
   SideStream<Memory> side_;  // the last member, which waits before others free what is used there
 };
 

@@ -7,7 +7,6 @@
 
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
-#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 
 namespace tessera::cuda {
@@ -191,27 +190,26 @@ __global__ void __launch_bounds__(32 * kGroupWarps)
   if (size > 0 && size <= groups.most_of_warp) groups.sort(teams.of_warps[warp], group);
 }
 
-/// What a device needs until groups are sorted.
+/// What a device needs until groups of so many elements are sorted, or of fewer and shorter ones.
 template <class Memory>
 struct GroupScratch {
   BuildVector<Memory, std::uint32_t> order, staged;
+
+  GroupScratch() = default;
+  GroupScratch(std::uint64_t num_elements, std::uint32_t longest)
+      : order(num_elements), staged(longest < kDigits ? 0 : num_elements) {}
 };
 
 /// store(place, load(i), length) for element i of all, which comes to `place`: those of group g, firsts[g] to
 /// firsts[g + 1], stay there, the largest length first and equal ones as they were. Groups have up to 65,536
-/// elements and follow each other from 0 on. length_of(i): 0 to `longest` < 65,536; asked twice. What store()
-/// writes neither length_of() nor load() may read. side: to sort beside, on the stream that this forks; what
-/// this gives lives until that is joined.
+/// elements and follow each other from 0 on. length_of(i): 0 to 65,535; asked twice. What store() writes
+/// neither length_of() nor load() may read. stream: of a device, one beside the default one.
 template <class Memory, class LengthOf, class Load, class Store>
-GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_elements,
-                                 const std::uint32_t* firsts, std::uint32_t longest, LengthOf length_of,
-                                 Load load, Store store, SideStream<Memory>* side = nullptr) {
-  GroupScratch<Memory> scratch;
+void sort_groups(std::uint64_t num_groups, std::uint64_t num_elements, const std::uint32_t* firsts,
+                 LengthOf length_of, Load load, Store store, GroupScratch<Memory>& scratch,
+                 cudaStream_t stream = nullptr) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
-    scratch.order = BuildVector<Memory, std::uint32_t>(num_elements);
-    scratch.staged = BuildVector<Memory, std::uint32_t>(longest < kDigits ? 0 : num_elements);
-    if (side != nullptr) side->fork();
-    if (num_groups == 0) return scratch;
+    if (num_groups == 0) return;
     const std::uint32_t most_of_warp = num_groups < kManyGroups ? kFewWarpGroup : kWarpGroup;
     const GroupSort<LengthOf, Load, Store> groups{
         num_groups,  firsts, length_of, load, store, scratch.order.data(), scratch.staged.data(),
@@ -222,14 +220,8 @@ GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_ele
             : static_cast<unsigned>(std::min<std::uint64_t>(num_groups, kLargeGroupBlocks));
     const auto small_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_groups, kGroupWarps));
     const auto kernel = sort_groups_kernel<GroupSort<LengthOf, Load, Store>>;
-    if (side == nullptr) {
-      launch_early(kernel, large_blocks + small_blocks, 32 * kGroupWarps, 0, groups, large_blocks);
-    } else {
-      kernel<<<large_blocks + small_blocks, 32 * kGroupWarps, 0, side->stream()>>>(groups, large_blocks);
-      TESSERA_CUDA_CALL(cudaGetLastError());
-    }
+    launch_early(stream, kernel, large_blocks + small_blocks, 32 * kGroupWarps, 0, groups, large_blocks);
   } else {
-    if (side != nullptr) side->fork();
     BuildVector<Memory, std::uint32_t> positions(num_elements);
     std::uint32_t* const order = positions.data();
     std::iota(order, order + num_elements, 0u);
@@ -238,7 +230,6 @@ GroupScratch<Memory> sort_groups(std::uint64_t num_groups, std::uint64_t num_ele
                        [&](std::uint32_t a, std::uint32_t b) { return length_of(a) > length_of(b); });
     for (std::uint32_t i = 0; i < num_elements; ++i) store(i, load(order[i]), length_of(order[i]));
   }
-  return scratch;
 }
 
 }  // namespace tessera::cuda

@@ -5,27 +5,12 @@
 
 #include "kernels/cuda/bin_dealer.cuh"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/key_groups.cuh"
+#include "kernels/cuda/key_ranges.hpp"
 
 namespace tessera::cuda {
 
 inline constexpr unsigned kCountThreads = 1024, kCountLoads = 8;  // loads of a thread under way together
-/// Bits of what is counted in shared memory at a time, and those that keys are dealt by: fewer bins are far
-/// from each other, more need not be.
-inline constexpr unsigned kCountedBits = 15, kFewestRangeBits = 7, kMostRangeBits = 10;
-
-/// Ranges of 2^shift values that keys are dealt to.
-struct KeyRanges {
-  unsigned shift;
-  std::uint32_t count;  ///< 0: values, 2^shift at most, are so few that keys need not be dealt
-
-  static KeyRanges of(std::uint64_t num_values) {
-    const unsigned bits = num_values < 2 ? 0 : bits_for(num_values - 1);
-    if (bits <= kCountedBits) return {bits, 0};
-    const unsigned shift = bits - std::clamp(bits - kCountedBits - 1, kFewestRangeBits, kMostRangeBits);
-    return {shift, static_cast<std::uint32_t>((num_values - 1) >> shift) + 1};
-  }
-};
-
 /// Keys by their bits from `shift` on, to the bits below.
 template <class Low>
 struct KeysToRanges {
@@ -98,11 +83,10 @@ __global__ void __launch_bounds__(kCountThreads)
     if (own[i] > 0 && first + i < num_values) atomicAdd(counts + first + i, own[i]);
 }
 
-/// Range r, of 2^shift values, has the keys of segment r. counts: of num_values values.
+/// Range r, of 2^shift values, has the keys of segment r. counts: of num_values values, all 0.
 template <class Low>
 void count_ranges(const Low* lows, const Segments& ranges, unsigned shift, std::uint64_t num_keys,
                   std::uint64_t num_values, std::uint32_t* counts) {
-  DeviceMemory::clear(counts, num_values * sizeof(std::uint32_t));
   const unsigned counted = std::min(shift, kCountedBits);
   const std::uint32_t size = 16u << std::max(counted, kCountedBits - 3);  // of a chunk
   const auto before = list_chunks(ranges, size);
@@ -129,7 +113,9 @@ void count_dealt_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_
 inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
                             const std::uint32_t* in_ranges, std::uint32_t* counts) {
   const KeyRanges ranges = KeyRanges::of(num_values);
-  if (ranges.count == 0)
+  if (in_ranges == nullptr && are_grouped(num_keys, ranges))
+    count_grouped_keys(keys, num_keys, num_values, ranges, counts);
+  else if (ranges.count == 0)
     count_ranges(keys, Segments::whole(num_keys), ranges.shift, num_keys, num_values, counts);
   else if (ranges.shift <= 16)
     count_dealt_keys<std::uint16_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
@@ -137,23 +123,25 @@ inline void count_many_keys(const VertexId* keys, std::uint64_t num_keys, std::u
     count_dealt_keys<std::uint32_t>(keys, num_keys, num_values, ranges, in_ranges, counts);
 }
 
-/// How often each k < num_values is among the keys, all of which are < num_values. A device deals them to
-/// ranges first where there are least_dealt of them. in_ranges: how many are in each of KeyRanges; null: not
-/// known.
+/// A functor instead of a lambda, so that it may be used in more than one translation unit.
+struct CountKey {
+  const VertexId* keys;
+  std::uint32_t* counts;
+  __host__ __device__ void operator()(std::uint64_t e) const { add_to(counts + keys[e], 1); }
+};
+
+/// counts: how often each k < num_values is among the keys, all of which are < num_values; all 0 at first. A
+/// device deals keys to ranges, or groups them by these, where there are least_dealt of them. in_ranges: how
+/// many are in each of KeyRanges; null: not known.
 template <class Memory>
-BuildVector<Memory, std::uint32_t> count_keys(const VertexId* keys, std::uint64_t num_keys,
-                                              std::uint64_t num_values, std::uint64_t least_dealt,
-                                              const std::uint32_t* in_ranges) {
-  BuildVector<Memory, std::uint32_t> counts(num_values);
-  std::uint32_t* const count = counts.data();
+void count_keys(const VertexId* keys, std::uint64_t num_keys, std::uint64_t num_values,
+                std::uint64_t least_dealt, const std::uint32_t* in_ranges, std::uint32_t* counts) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>)
     if (num_keys >= least_dealt && num_keys > 0) {
-      count_many_keys(keys, num_keys, num_values, in_ranges, count);
-      return counts;
+      count_many_keys(keys, num_keys, num_values, in_ranges, counts);
+      return;
     }
-  Memory::clear(count, num_values * sizeof(std::uint32_t));
-  Memory::each(num_keys, [=] __host__ __device__(std::uint64_t e) { add_to(count + keys[e], 1); });
-  return counts;
+  Memory::each(num_keys, CountKey{keys, counts});
 }
 
 }  // namespace tessera::cuda

@@ -33,6 +33,7 @@ struct CutMessages {
   std::uint64_t num_rows = 0;  ///< those behind have no messages
   std::size_t num_chunks = 1;
   std::uint32_t longest = 1;      ///< elements that a message may have
+  std::uint64_t most_of_row = 0;  ///< messages that a row may have: pieces, and what long ones become more
   Vector<std::uint16_t> offsets;  ///< of all elements, message after message
   Vector<S> values;
   Vector<VertexId> rows;
@@ -68,6 +69,23 @@ struct CutMessages {
   }
 };
 
+/// What elements become, as far as it is known from the first how large that is.
+template <class Memory>
+struct ElementRoom {
+  BuildVector<Memory, std::uint16_t> offsets;  ///< offsets_with_room
+  /// Of elements that are dealt: as many as there are, where their pieces go.
+  BuildVector<Memory, std::uint32_t> piece_firsts{};
+  BuildVector<Memory, VertexId> piece_rows{};
+
+  explicit ElementRoom(std::uint64_t num_elements) : offsets(offsets_with_room<Memory>(num_elements)) {}
+  /// For elements that are dealt, too.
+  void add_pieces(std::uint64_t num_elements) {
+    if (!piece_firsts.empty()) return;
+    piece_firsts = BuildVector<Memory, std::uint32_t>(num_elements);
+    piece_rows = BuildVector<Memory, VertexId>(num_elements);
+  }
+};
+
 /// Some rows of the result in a Memory.
 template <class Memory, class S>
 struct RowChunk {
@@ -92,16 +110,19 @@ struct MessageCutter {
   using Vector = BuildVector<Memory, T>;
 
   /// slot_of_column: in Memory. longest_row: its elements. row_counts: as many as rows, and one more, all 0.
+  /// room: for so many elements.
   MessageCutter(const MessagesShape& shape, const VertexId* slot_of_column, std::uint64_t num_elements,
-                std::uint64_t longest_row, bool weighted, Vector<std::uint32_t>&& row_counts)
-      : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements) {
+                std::uint64_t longest_row, bool weighted, Vector<std::uint32_t>&& row_counts,
+                ElementRoom<Memory>&& room)
+      : shape_(shape), slot_of_column_(slot_of_column), most_elements_(num_elements), room_(std::move(room)) {
     require(shape.tiles.size() <= kMostTiles, "tiles have 16-bit numbers");
-    out_.offsets = offsets_with_room<Memory>(num_elements);
+    out_.offsets = std::move(room_.offsets);
     if (weighted) out_.values = Vector<S>(num_elements);
     out_.row_counts = std::move(row_counts);
     out_.longest = longest_row <= kMessageElements
                        ? static_cast<std::uint32_t>(std::max<std::uint64_t>(longest_row, 1))
                        : elements_of_message(longest_row);
+    out_.most_of_row = shape.tiles.size() + longest_row / kMessageElements;
     splits_ = longest_row > kMessageElements;
   }
 
@@ -158,11 +179,12 @@ struct MessageCutter {
     require(out_.num_elements == 0, "a chunk that is dealt has all rows");
     const auto num_tiles = static_cast<std::uint32_t>(shape_.tiles.size());
     const std::uint64_t usual = count / (num_tiles <= kManyDealtTiles ? kElementsOfMessage : kFewElements);
+    room_.add_pieces(count);
     RowPieces<Memory> pieces{.num_elements = count,
                              .most = count,
                              .usual = usual,
-                             .firsts = Vector<std::uint32_t>(count),
-                             .rows = Vector<VertexId>(count),
+                             .firsts = std::move(room_.piece_firsts),
+                             .rows = std::move(room_.piece_rows),
                              .tiles = Vector<Segment>(num_tiles),
                              .tile_starts = std::move(chunk.tile_starts),
                              .lie_as_elements = true,
@@ -272,6 +294,7 @@ struct MessageCutter {
   const MessagesShape& shape_;
   const VertexId* slot_of_column_;
   std::uint64_t most_elements_;
+  ElementRoom<Memory> room_;
   bool splits_ = false;  // some row may have more elements than a message takes
   // Of the messages of each chunk; joined at the end, one after the other, so that little lies there twice.
   std::vector<Vector<VertexId>> rows_;
@@ -298,7 +321,8 @@ struct HostRowCutter {
         {in_.slot_of_column, static_cast<std::size_t>(in_.csr.num_cols)});
     const bool weighted = in_.csr.values != nullptr;
     MessageCutter<Memory, S> cutter(in_.shape, slots.data(), num_elements(), longest_row_, weighted,
-                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1));
+                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1),
+                                    ElementRoom<Memory>(num_elements()));
     for (std::uint64_t first = 0; first < in_.rows.size();) {
       const std::uint64_t* const past =
           std::upper_bound(starts_.begin() + first, starts_.end(), starts_[first] + chunk_elements_);

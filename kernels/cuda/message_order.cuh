@@ -18,21 +18,21 @@ struct CutOrder {
   __host__ __device__ std::uint32_t length(std::uint32_t i) const {
     return MessageShape::length(shapes[message(i)]);
   }
-  /// The first in this tile and this row, or behind them.
-  __host__ __device__ std::uint64_t first_not_below(std::uint32_t tile, std::uint32_t row) const {
-    const bool knows_tiles = tiles.ends != nullptr;
-    std::uint64_t low = knows_tiles ? tiles.before_segment(tile) : 0,
-                  high = knows_tiles ? tiles.before_segment(tile + 1) : count;
-    while (low < high) {
-      const std::uint64_t middle = (low + high) / 2;
-      const std::uint32_t m = message(middle), of = knows_tiles ? tile : MessageShape::tile(shapes[m]);
-      if (of < tile || (of == tile && rows[m] < row))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+  /// Those of a tile are among the messages from here on, as far as is known, and before there.
+  __host__ __device__ std::uint64_t begin_of(std::uint32_t tile) const {
+    return knows_tiles() ? tiles.before_segment(tile) : 0;
   }
+  __host__ __device__ std::uint64_t end_of(std::uint32_t tile) const {
+    return knows_tiles() ? tiles.before_segment(tile + 1) : count;
+  }
+  /// Whether message i, of those, comes before all of this tile from this row on.
+  __host__ __device__ bool is_below(std::uint64_t i, std::uint32_t tile, VertexId row) const {
+    const std::uint32_t m = message(i), of = knows_tiles() ? tile : MessageShape::tile(shapes[m]);
+    return of < tile || (of == tile && rows[m] < row);
+  }
+
+ private:
+  __host__ __device__ bool knows_tiles() const { return tiles.ends != nullptr; }
 };
 
 /// Where a message's elements begin, and whose it is.

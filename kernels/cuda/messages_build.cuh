@@ -9,10 +9,11 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/bin_cells.cuh"
 #include "kernels/cuda/bin_edges.cuh"
+#include "kernels/cuda/cell_search.cuh"
 #include "kernels/cuda/group_sort.cuh"
 #include "kernels/cuda/message_order.cuh"
 #include "kernels/cuda/message_places.cuh"
-#include "kernels/cuda/reduction.cuh"
+#include "kernels/cuda/messages_of_rows.cuh"
 #include "kernels/cuda/resident_matrix.cuh"
 #include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/word_filler.cuh"
@@ -33,12 +34,12 @@ struct MessagesBuild {
 
   TileMessages<S> run() {
     const std::vector<BinEdge> edges = make_bins();
-    sort_messages();
+    sort_messages(edges);
     send_bin_windows(edges);
+    place_cells();
     const RankedRows rows = end_ranking();
-    const Vector<std::uint32_t> places = place_cells();
     begin_places();
-    SliceCutter<Memory> cutter = cutter_of(rows, places.data());
+    SliceCutter<Memory> cutter = cutter_of(rows);
     fill_passes(rows, cutter);
     finish();
     return std::move(result_);
@@ -51,45 +52,30 @@ struct MessagesBuild {
 
   /// On the host: bins are few. While it reads and cuts, a device does what needs no bins.
   std::vector<BinEdge> make_bins() {
-    sum_up_rows();
-    BinEdges<Memory> bins(before_row_, findings_.data(), messages_.rows.size(), shape_.bins, side_, [&] {
+    MessagesOfRows<Memory> sums(
+        {std::move(messages_.row_counts), messages_.num_rows, messages_.num_elements, messages_.most_of_row},
+        shape_.bins.most_messages, side_);
+    BinEdges<Memory> bins(sums.before, sums.findings.data(), messages_.rows.size(), shape_.bins, side_, [&] {
       messages_.write();
-      list_linked_rows();
+      sums.list();
+      make_room_for_ranks();
+      if (has_few_elements()) make_room_for_sorted();
       row_positions_ = Memory::no_vertices(shape_.num_rows);
       send_tile_windows();
     });
-    findings_ = {};
     found_ = bins.found();
     check_message_count(found_.num_messages);
     std::vector<BinEdge> edges = bins.cut();
-    bins_ = Memory::template from_host<BinEdge>(edges);
+    bins_ = Vector<BinEdge>(edges.size());
     bin_pass_.windows = Vector<Window>(edges.size());
+    settle_room_for_sorted();
     messages_.settle(found_.num_messages);
+    before_row_ = std::move(sums.before);
+    linked_rows_ = std::move(sums.linked);
     linked_rows_.truncate(found_.num_rows);
+    ranked_.begins.truncate(found_.num_rows);
+    ranked_.counts.truncate(found_.num_rows);
     return edges;
-  }
-
-  /// Messages before each row, and what those of all rows are together: side by side on a device.
-  void sum_up_rows() {
-    Vector<std::uint32_t>& counts = messages_.row_counts;
-    const std::uint32_t* count = counts.data();
-    before_row_ = Vector<std::uint32_t>(counts.size());
-    findings_ = sum_of<RowFindings, Memory>(
-        messages_.num_rows + 1,
-        [=] __host__ __device__(std::uint64_t i) -> RowFindings {
-          return {count[i], count[i] > 0 ? 1u : 0u, count[i]};
-        },
-        &side_);
-    sum_up(counts, before_row_);
-    side_.join();
-    counts = {};
-  }
-
-  /// Rows with messages, in order.
-  void list_linked_rows() {
-    const std::uint32_t* before = before_row_.data();
-    linked_rows_ = indices_where<VertexId, Memory>(
-        messages_.num_rows, [=] __host__ __device__(VertexId row) { return before[row + 1] > before[row]; });
   }
 
   /// What is cut chunk after chunk of rows, tile after tile in each, all by tile. Gives positions.
@@ -108,24 +94,18 @@ struct MessagesBuild {
   }
 
   /// Where the messages of each cell begin, and the rows with messages of each bin.
-  void find_cells(const CutOrder& cut) {
-    const std::uint64_t cells = num_cells(), bins = num_bins(), num_linked = linked_rows_.size();
-    cell_firsts_ = Vector<std::uint32_t>(cells + 1);
-    ranked_.firsts = Vector<std::uint32_t>(bins + 1);
-    std::uint32_t *first = cell_firsts_.data(), *first_row = ranked_.firsts.data();
-    const BinEdge* bin = bins_.data();
-    const VertexId* linked = linked_rows_.data();
-    Memory::each(cells + bins + 2, [=] __host__ __device__(std::uint64_t i) {
-      if (i <= cells) {
-        const auto tile = static_cast<std::uint32_t>(i / bins);
-        first[i] =
-            static_cast<std::uint32_t>(i == cells ? cut.count : cut.first_not_below(tile, bin[i % bins].row));
-      } else {
-        const std::uint64_t b = i - cells - 1;
-        first_row[b] = static_cast<std::uint32_t>(
-            b == bins ? num_linked : first_not_below(linked, num_linked, bin[b].row));
-      }
-    });
+  void look_for_cells(const CutOrder& cut, const std::vector<BinEdge>& edges) {
+    cell_firsts_ = Vector<std::uint32_t>(num_cells() + 1);
+    ranked_.firsts = Vector<std::uint32_t>(num_bins() + 1);
+    find_cells<Memory>({.cut = cut,
+                        .num_tiles = static_cast<std::uint32_t>(num_tiles()),
+                        .num_bins = static_cast<std::uint32_t>(num_bins()),
+                        .bins = bins_.data(),
+                        .linked = linked_rows_.data(),
+                        .num_linked = linked_rows_.size(),
+                        .firsts = cell_firsts_.data(),
+                        .first_rows = ranked_.firsts.data()},
+                       edges);
   }
 
   /// Rows with messages, by bin, most messages first. row_positions_ has where each comes.
@@ -134,19 +114,23 @@ struct MessagesBuild {
     Vector<std::uint16_t> counts;
     Vector<std::uint32_t> firsts;  ///< of each bin, and the end
   };
+  /// Of as many rows as there may be.
+  void make_room_for_ranks() {
+    ranked_.begins = Vector<std::uint32_t>(messages_.num_rows);
+    ranked_.counts = Vector<std::uint16_t>(messages_.num_rows);
+    ranking_scratch_ = GroupScratch<Memory>(messages_.num_rows, shape_.bins.most_messages);
+  }
   /// On a device beside the sort of messages, until end_ranking(): both wait more than they work.
   void begin_ranking() {
     const std::uint32_t* before = before_row_.data();
     const std::uint64_t count = linked_rows_.size();
-    ranked_.begins = Vector<std::uint32_t>(count);
-    ranked_.counts = Vector<std::uint16_t>(count);
     result_.num_products = count;
     const VertexId* row = linked_rows_.data();
     VertexId* position = row_positions_.data();
     std::uint32_t* begin = ranked_.begins.data();
     std::uint16_t* num_messages = ranked_.counts.data();
-    ranking_scratch_ = sort_groups<Memory>(
-        num_bins(), count, ranked_.firsts.data(), static_cast<std::uint32_t>(found_.most_messages),
+    sort_groups<Memory>(
+        num_bins(), count, ranked_.firsts.data(),
         [=] __host__ __device__(std::uint32_t i) { return before[row[i] + 1] - before[row[i]]; },
         [=] __host__ __device__(std::uint32_t i) -> PlacedRow {
           return {row[i], before[row[i]]};
@@ -156,7 +140,7 @@ struct MessagesBuild {
           begin[place] = of.messages_before;
           num_messages[place] = static_cast<std::uint16_t>(messages);
         },
-        &side_);
+        ranking_scratch_, side_.stream());
   }
   RankedRows end_ranking() {
     side_.join();
@@ -165,25 +149,51 @@ struct MessagesBuild {
     return std::move(ranked_);
   }
 
+  /// Of few the host asks for memory, and gives it back, while a device has work; of more they would take
+  /// more memory at once.
+  bool has_few_elements() const { return messages_.num_elements <= std::uint64_t{1} << 26; }
+  /// For as many messages as there may be.
+  void make_room_for_sorted() {
+    const std::uint64_t count = messages_.rows.size();
+    begins_ = ElementPositions<Memory>(count, messages_.num_elements);
+    rows_ = Vector<VertexId>(count);
+    lengths_ = Vector<std::uint16_t>(count);
+    sorting_scratch_ = GroupScratch<Memory>(count, messages_.longest);
+  }
+  /// When it is known how many there are.
+  void settle_room_for_sorted() {
+    const std::uint64_t count = found_.num_messages;
+    if (rows_.size() < count) {
+      begins_ = {};
+      rows_ = {};
+      lengths_ = {};
+      sorting_scratch_ = {};
+      return;
+    }
+    begins_.truncate(count);
+    rows_.truncate(count);
+    lengths_.truncate(count);
+  }
+
   /// By cell and length, longest first.
-  void sort_messages() {
+  void sort_messages(const std::vector<BinEdge>& edges) {
     const std::uint64_t count = messages_.rows.size();
     const Vector<std::uint32_t> by_tile = order_by_tile();
     const CutOrder cut{count, by_tile.data(), messages_.rows.data(), messages_.shapes.data(),
                        messages_.pieces ? messages_.pieces->messages_before() : ItemsBefore{}};
-    find_cells(cut);
-    messages_.pieces.reset();  // the host frees while a device looks for cells
-    begin_ranking();
-    begins_ = ElementPositions<Memory>(count, messages_.num_elements);
-    rows_ = Vector<VertexId>(count);
-    lengths_ = Vector<std::uint16_t>(count);
+    look_for_cells(cut, edges);
+    if (!has_few_elements()) messages_.pieces.reset();  // the host frees while a device looks for cells
+    if (rows_.empty()) make_room_for_sorted();
+    ends_by_bin_ = Vector<std::uint32_t>(num_cells());
+    cell_places_ = Vector<std::uint32_t>(num_cells());
+    side_.fork();
     const PositionsStore begin = begins_.to_store();
     VertexId* row = rows_.data();
     std::uint16_t* length = lengths_.data();
     const PositionsLoad begin_of = messages_.firsts.to_load();
     const VertexId* row_of = messages_.rows.data();
     sort_groups<Memory>(
-        num_cells(), count, cell_firsts_.data(), messages_.longest,
+        num_cells(), count, cell_firsts_.data(),
         [=] __host__ __device__(std::uint32_t i) { return cut.length(i); },
         [=] __host__ __device__(std::uint32_t i) -> PlacedMessage {
           const std::uint32_t message = cut.message(i);
@@ -193,7 +203,11 @@ struct MessagesBuild {
           begin.store(place, message.begin);
           row[place] = message.row;
           length[place] = static_cast<std::uint16_t>(elements);
-        });
+        },
+        sorting_scratch_);
+    begin_ranking();
+    messages_.pieces.reset();
+    sorting_scratch_ = {};
     messages_.shapes = {};
     messages_.firsts = {};
     messages_.rows = {};
@@ -228,18 +242,16 @@ struct MessagesBuild {
     usual_bin_rows_ = most_usual(std::move(row_counts));
   }
 
-  /// Where the first message of each cell lies: a bin's messages tile after tile.
-  Vector<std::uint32_t> place_cells() {
-    Vector<std::uint32_t> places(num_cells());
-    ends_by_bin_ = Vector<std::uint32_t>(num_cells());
+  /// Where the first message of each cell lies: a bin's messages tile after tile. Behind the ranking, too.
+  void place_cells() {
     list_cells<Memory>({.num_tiles = static_cast<std::uint32_t>(num_tiles()),
                         .num_bins = static_cast<std::uint32_t>(num_bins()),
                         .firsts = cell_firsts_.data(),
                         .edges = bins_.data(),
                         .bins = bin_pass_.windows.data(),
                         .ends_by_bin = ends_by_bin_.data(),
-                        .places = places.data()});
-    return places;
+                        .places = cell_places_.data()},
+                       side_.stream());
   }
 
   struct PassVectors {
@@ -282,14 +294,14 @@ struct MessagesBuild {
   }
 
   /// Of both passes.
-  SliceCutter<Memory> cutter_of(const RankedRows& rows, const std::uint32_t* places) {
+  SliceCutter<Memory> cutter_of(const RankedRows& rows) {
     return SliceCutter<Memory>({.num_groups = num_cells(),
                                 .groups_of_window = num_bins(),
                                 .num_rows = lengths_.size(),
                                 .num_elements = messages_.num_elements,
                                 .first = cell_firsts_.data(),
                                 .lengths = lengths_.data(),
-                                .out = places,
+                                .out = cell_places_.data(),
                                 .windows = tile_pass_.windows.data()},
                                {.num_groups = num_bins(),
                                 .groups_of_window = 1,
@@ -298,7 +310,8 @@ struct MessagesBuild {
                                 .first = rows.firsts.data(),
                                 .lengths = rows.counts.data(),
                                 .out = rows.firsts.data(),
-                                .windows = bin_pass_.windows.data()});
+                                .windows = bin_pass_.windows.data()},
+                               side_);
   }
 
   /// Gives room for the pass's parts.
@@ -321,7 +334,7 @@ struct MessagesBuild {
     list_parts(cut[0], tiles, tile_pass_.words.data(), tile_pass_.slices.data(), tile_parts);
     list_parts(cut[1], bins, bin_pass_.words.data(), bin_pass_.slices.data(), bin_parts, side_.stream());
     fill_parts<Memory>(bin_parts, bins, bin_pass_.words.data(), none, side_.stream());
-    cutter.begin_windows();  // which words need not wait for
+    cutter.begin_windows(side_.stream());  // which words need not wait for
     if (values != nullptr) fill_values<Memory>(cut[0], tiles, values);
     fill_parts<Memory>(tile_parts, tiles, tile_pass_.words.data(), values);
     side_.join();
@@ -357,17 +370,17 @@ struct MessagesBuild {
   CutMessages<Memory, S> messages_;
   Vector<std::uint32_t> before_row_;  // messages before each row, and the end
   RowFindings found_;
-  Vector<RowFindings> findings_;  // one, the same on the device, until the host has read it
   Vector<VertexId> linked_rows_;  // with messages, in order, until they are ranked
   RankedRows ranked_;             // until end_ranking(), as what follows
-  GroupScratch<Memory> ranking_scratch_;
+  GroupScratch<Memory> sorting_scratch_, ranking_scratch_;
   std::uint32_t usual_bin_rows_ = 0, most_bin_messages_ = 0;
-  Vector<BinEdge> bins_;             // where each begins, and the end
+  Vector<BinEdge> bins_;             // where each begins, and the end; from look_for_cells() on
   ElementPositions<Memory> begins_;  // sorted messages: where their elements begin
   Vector<VertexId> rows_;            // ... whose they are
   Vector<std::uint16_t> lengths_;
   Vector<std::uint32_t> cell_firsts_;  // first sorted message of each cell, and the end
   Vector<std::uint32_t> ends_by_bin_;  // messages of all cells up to each, by bin, then tile
+  Vector<std::uint32_t> cell_places_;  // where the first message of each cell lies
   Vector<std::uint16_t> places_;       // of messages in their bins, by row
   PassVectors tile_pass_, bin_pass_;
   Vector<VertexId> row_positions_;

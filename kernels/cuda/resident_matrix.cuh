@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/host_transfer.cuh"
 #include "kernels/cuda/message_cutter.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/sorted_elements.cuh"
 
 namespace tessera::cuda {
@@ -202,7 +203,8 @@ struct ResidentRowCutter {
     const ResidentRows<Memory> rows(in_.rows, matrix.offsets, transfer);
     MessageCutter<Memory, S> cutter(in_.shape, slots.data(), rows.num_elements, rows.longest,
                                     in_.csr.values != nullptr,
-                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1));
+                                    Memory::template zeros<std::uint32_t>(in_.shape.num_rows + 1),
+                                    ElementRoom<Memory>(rows.num_elements));
     const std::vector<ChunkEnd> ends = find_ends(rows);
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) add(matrix, rows, ends[i], ends[i + 1], cutter);
     matrix.cols = {};  // joining the chunks takes most

@@ -2,17 +2,33 @@
 // need not wait for, and for what the host reads while the device goes on.
 #pragma once
 #include <algorithm>
+#include <cuda/atomic>
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/device_stream.hpp"
+#include "kernels/cuda/host_words.hpp"
 
 namespace tessera::cuda {
+
+/// What stands for HostWords where there is no device.
+class PlainWords {
+ public:
+  std::uint64_t* clear(std::size_t count, cudaStream_t) {
+    words_.assign(count, HostWords::kUntold);
+    return words_.data();
+  }
+  std::span<const std::uint64_t> wait(cudaStream_t) const { return words_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
 
 /// What stands for it where there is no device.
 struct PlainStream {
@@ -24,7 +40,18 @@ struct PlainStream {
   void copy_to_host(const T* from, std::uint64_t count, T* to) {
     HostMemory::download(from, to, count * sizeof(T));
   }
+  PlainWords words;
 };
+
+/// value: not kUntold. word: of SideStream::words_to_tell().
+__host__ __device__ inline void tell_host(std::uint64_t* word, std::uint64_t value) {
+#ifdef __CUDA_ARCH__
+  ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_system>(*word).store(value,
+                                                                              ::cuda::memory_order_relaxed);
+#else
+  *word = value;
+#endif
+}
 
 /// A block a multiprocessor of the device in use: so many run together. What is launched behind a kernel on a
 /// stream beside begins when all of its blocks have, so that it has no more than these, and loops.
@@ -56,6 +83,7 @@ class StreamBeside {
       TESSERA_CUDA_CALL(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_.get()));
     TESSERA_CUDA_CALL(cudaStreamSynchronize(stream_.get()));
   }
+  HostWords words;
 
  private:
   int device_ = 0;
@@ -123,12 +151,7 @@ class SideStream {
   /// The first call may make the stream: it takes the host some time, which is best while a device has work.
   void fork() {
     require(!is_forked_, "what is under way beside is joined first");
-    if (!beside_) {
-      if constexpr (kOnDevice)
-        beside_ = KeptStreams::take();
-      else
-        beside_ = std::make_unique<PlainStream>();
-    }
+    have_beside();
     beside_->begin_here();
     is_forked_ = true;
   }
@@ -162,6 +185,15 @@ class SideStream {
     return host;
   }
 
+  /// `count` words for kernels on the default stream, or on stream(), to tell the host (tell_host()), each
+  /// once.
+  std::uint64_t* words_to_tell(std::size_t count) {
+    have_beside();
+    return beside_->words.clear(count, beside_->get());
+  }
+  /// Waits until all are told; they are there until others are asked for.
+  std::span<const std::uint64_t> told_words() { return beside_->words.wait(beside_->get()); }
+
   /// Settles as it goes: behind arrays that are used beside, so that these are freed after that.
   struct Settled {
     SideStream& side;
@@ -170,6 +202,13 @@ class SideStream {
 
  private:
   static constexpr bool kOnDevice = std::is_same_v<Memory, DeviceMemory>;
+  void have_beside() {
+    if (beside_) return;
+    if constexpr (kOnDevice)
+      beside_ = KeptStreams::take();
+    else
+      beside_ = std::make_unique<PlainStream>();
+  }
   std::unique_ptr<std::conditional_t<kOnDevice, StreamBeside, PlainStream>> beside_;
   bool is_forked_ = false;
 };

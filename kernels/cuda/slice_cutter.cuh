@@ -5,6 +5,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_memory.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/slice_places.cuh"
 #include "kernels/slice_builder.hpp"
 
@@ -123,6 +124,51 @@ struct ClassRows {
   }
 };
 
+// What loops over classes, slices and windows do. Of functors instead of lambdas, so that they may be used in
+// more than one translation unit (device_builds.cu).
+struct FindClassEnds {
+  ClassRows rows;
+  __host__ __device__ void operator()(std::uint64_t i) const {
+    rows.ends[i] = rows.find_end(static_cast<std::uint32_t>(i));
+  }
+};
+struct CountSlices {
+  ClassRows rows;
+  std::uint64_t* counts;  ///< behind a 0
+  __host__ __device__ void operator()(std::uint64_t i) const {
+    counts[i] = i == 0 ? 0 : rows.num_slices(static_cast<std::uint32_t>(i - 1));
+  }
+};
+struct ShapeSlice {
+  ClassRows rows;
+  const std::uint64_t* firsts;  ///< slices of all classes before each
+  __host__ __device__ NumberedSlice operator()(std::uint64_t i, std::uint64_t s) const {
+    return rows.slice(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(s - firsts[i]));
+  }
+};
+struct StoreSlice {
+  ShapedSlices a, b;
+  const std::uint64_t* num_before;  ///< slices of list a
+  __host__ __device__ void operator()(std::uint64_t s, const NumberedSlice& found) const {
+    if (s < *num_before)
+      a.store(s, found);
+    else
+      b.store(s - *num_before, found);
+  }
+};
+struct BeginWindow {
+  ClassRows rows;
+  const std::uint64_t* firsts;  ///< slices of all classes before each
+  std::uint64_t of_a;           ///< windows
+  __host__ __device__ void operator()(std::uint64_t w) const {
+    if (w < of_a)
+      rows.a.windows[w].first_slice = firsts[rows.a.first_class(w)];
+    else
+      rows.b.windows[w - of_a].first_slice =
+          firsts[rows.a.num_classes() + rows.b.first_class(w - of_a)] - firsts[rows.a.num_classes()];
+  }
+};
+
 /// Of two lists of groups at once, so that the host waits for what they come to once.
 template <class Memory>
 class SliceCutter {
@@ -131,8 +177,8 @@ class SliceCutter {
   using Vector = BuildVector<Memory, T>;
 
   /// Each list has a window at least.
-  SliceCutter(const SliceGroups& a, const SliceGroups& b)
-      : ends_(a.num_classes() + b.num_classes()), rows_{a, b, ends_.data()} {
+  SliceCutter(const SliceGroups& a, const SliceGroups& b, SideStream<Memory>& side)
+      : side_(side), ends_(a.num_classes() + b.num_classes()), rows_{a, b, ends_.data()} {
     if (rows_.count() >= kNoVertex)  // loops over rows number classes in 32 bits
       throw ResourceError("the matrix has too many tiles and bins to be cut at once; use more ranks");
   }
@@ -151,63 +197,38 @@ class SliceCutter {
     shape_slices(cut);
     ends_ = {};
     if (is_large) begin_windows();
-    place_slices<Memory>(cut, num_first, num_all);
+    place_slices<Memory>(cut, num_first, num_all, side_);
     if (is_large) firsts_ = {};
     return cut;
   }
 
-  // Parents of device lambdas must be public.
+  /// After cut(): tells windows where their slices begin, if they do not know yet. stream: beside the default
+  /// one.
+  void begin_windows(cudaStream_t stream = nullptr) {
+    if (firsts_.empty()) return;
+    const std::uint64_t of_a = rows_.a.num_windows();
+    Memory::each(of_a + rows_.b.num_windows(), BeginWindow{rows_, firsts_.data(), of_a}, stream);
+  }
+
+ private:
   /// firsts_: slices of all classes before each, and of all.
   void count_slices() {
     firsts_ = Vector<std::uint64_t>(rows_.count() + 1);
-    const ClassRows rows = rows_;
-    std::uint64_t* first = firsts_.data();
-    Memory::each(rows.count(), [=] __host__ __device__(std::uint64_t i) {
-      rows.ends[i] = rows.find_end(static_cast<std::uint32_t>(i));
-    });
-    Memory::each(firsts_.size(), [=] __host__ __device__(std::uint64_t i) {
-      first[i] = i == 0 ? 0 : rows.num_slices(static_cast<std::uint32_t>(i - 1));
-    });
+    Memory::each(rows_.count(), FindClassEnds{rows_});
+    Memory::each(firsts_.size(), CountSlices{rows_, firsts_.data()});
     sum_up(firsts_);
   }
 
   void shape_slices(std::array<CutSlices<Memory>, 2>& cut) {
-    const ClassRows rows = rows_;
-    const std::uint64_t* first = firsts_.data();
-    const std::uint64_t* num_before = first + rows.a.num_classes();  // slices of the first list
-    const ShapedSlices a = cut[0].shaped(), b = cut[1].shaped();
-    Memory::each_in_rows(
-        firsts_, cut[0].slices.size() + cut[1].slices.size(),
-        [=] __host__ __device__(std::uint64_t i, std::uint64_t s) -> NumberedSlice {
-          return rows.slice(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(s - first[i]));
-        },
-        [=] __host__ __device__(std::uint64_t s, const NumberedSlice& found) {
-          if (s < *num_before)
-            a.store(s, found);
-          else
-            b.store(s - *num_before, found);
-        });
+    const std::uint64_t* const first = firsts_.data();
+    Memory::each_in_rows(firsts_, cut[0].slices.size() + cut[1].slices.size(), ShapeSlice{rows_, first},
+                         StoreSlice{cut[0].shaped(), cut[1].shaped(), first + rows_.a.num_classes()});
   }
 
-  /// After cut(): tells windows where their slices begin, if they do not know yet.
-  void begin_windows() {
-    if (firsts_.empty()) return;
-    const ClassRows rows = rows_;
-    const std::uint64_t* first = firsts_.data();
-    const std::uint64_t of_a = rows.a.num_windows();
-    Memory::each(of_a + rows.b.num_windows(), [=] __host__ __device__(std::uint64_t w) {
-      if (w < of_a)
-        rows.a.windows[w].first_slice = first[rows.a.first_class(w)];
-      else
-        rows.b.windows[w - of_a].first_slice =
-            first[rows.a.num_classes() + rows.b.first_class(w - of_a)] - first[rows.a.num_classes()];
-    });
-  }
-
- private:
   /// Slices for which room is asked for before it is known how many there are, 40 bytes each.
   static constexpr std::uint64_t kMostUnread = std::uint64_t{1} << 20;
 
+  SideStream<Memory>& side_;
   Vector<std::uint32_t> ends_;
   ClassRows rows_;
   Vector<std::uint64_t> firsts_;

@@ -1,16 +1,18 @@
-// Where the words and parts of slices come among those of all: sums over blocks of slices, of the blocks, and
-// of the slices of each.
+// Where the words and parts of slices come among those of all: sums over blocks of slices, and then of the
+// blocks and the slices before each.
 #pragma once
 #include <array>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cuda/std/functional>
+#include <span>
 #include <type_traits>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/build_kernels.cuh"
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/slice_sizes.cuh"
 
 namespace tessera::cuda {
@@ -71,10 +73,23 @@ struct PlacedSlices {
 inline constexpr unsigned kPlaceSlicesThreads = 256, kSlicesEach = 4,
                           kPlacedAtOnce = kSlicesEach * kPlaceSlicesThreads;  // slices of a block
 
-/// What a list comes to.
+/// What a list comes to, in words that the host is told.
 struct ListTotals {
+  static constexpr std::size_t kWords = 2 + kArrangedWords;
   SliceSizes sizes;
-  std::uint64_t num_slices;
+  std::uint64_t num_slices = 0;
+
+  __host__ __device__ void tell(std::uint64_t* words) const {
+    tell_host(words, sizes.words);
+    tell_host(words + 1, num_slices);
+    for (std::uint32_t w = 0; w < kArrangedWords; ++w) tell_host(words + 2 + w, sizes.parts.of_words[w]);
+  }
+  static ListTotals told(std::span<const std::uint64_t> words) {
+    ListTotals totals{.sizes = {.words = words[0]}, .num_slices = words[1]};
+    for (std::uint32_t w = 0; w < kArrangedWords; ++w)
+      totals.sizes.parts.of_words[w] = static_cast<std::uint32_t>(words[2 + w]);
+    return totals;
+  }
 };
 
 /// Two lists, one behind the other in blocks of room for slices, each of one list.
@@ -117,35 +132,33 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads)
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// sums: of all blocks of the list before each, from then on; totals: of the lists. One block.
-inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
-    sum_slice_blocks_kernel(PlacedLists given, SliceSizes* sums, ListTotals* totals) {
-  wait_for_kernels_before();
-  using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
-  __shared__ typename Scan::TempStorage scratch;
-  for (unsigned list = 0; list < 2; sums += given.num_blocks(list++)) {
-    SliceSizes before;
-    for (std::uint32_t first = 0; first < given.num_blocks(list); first += kPlaceSlicesThreads) {
-      const std::uint32_t b = first + threadIdx.x;
-      SliceSizes own, all;
-      if (b < given.num_blocks(list)) own = sums[b];
-      Scan(scratch).ExclusiveScan(own, own, SliceSizes{}, ::cuda::std::plus<>(), all);
-      if (b < given.num_blocks(list)) sums[b] = before + own;
-      before = before + all;
-      __syncthreads();
-    }
-    if (threadIdx.x == 0) totals[list] = {before, given.count(list)};
-  }
+/// Of all blocks of a list before this one: its sums of blocks, the list's first block's first. For one
+/// thread.
+inline __device__ SliceSizes sum_before_block(const SliceSizes* sums, std::uint32_t block) {
+  using Reduce = cub::BlockReduce<SliceSizes, kPlaceSlicesThreads>;
+  __shared__ typename Reduce::TempStorage scratch;
+  SliceSizes before;
+  for (std::uint32_t b = threadIdx.x; b < block; b += kPlaceSlicesThreads) before = before + sums[b];
+  return Reduce(scratch).Sum(before);
 }
 
-/// before: of all blocks of the list before each.
+/// sums: of the slices of each block. totals: of the lists, told by the last block of each.
 inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOthers)
-    place_slices_kernel(PlacedLists given, const SliceSizes* before) {
+    place_slices_kernel(PlacedLists given, const SliceSizes* sums, std::uint64_t* totals) {
   wait_for_kernels_before();
   using Scan = cub::BlockScan<SliceSizes, kPlaceSlicesThreads>;
   __shared__ typename Scan::TempStorage scratch;
+  __shared__ SliceSizes before;
   std::uint64_t first, count;
   const PlacedSlices& list = given.of_block(blockIdx.x, first, count);
+  const unsigned number = blockIdx.x < given.num_blocks(0) ? 0 : 1;
+  const std::uint32_t begin = number == 0 ? 0 : given.num_blocks(0), block = blockIdx.x - begin;
+  const SliceSizes found = sum_before_block(sums + begin, block);
+  if (threadIdx.x == 0) {
+    before = found;
+    if (block + 1 == given.num_blocks(number))
+      ListTotals{found + sums[blockIdx.x], count}.tell(totals + number * ListTotals::kWords);
+  }
   SliceSizes own[kSlicesEach];
   first += threadIdx.x * kSlicesEach;
 #pragma unroll
@@ -155,7 +168,8 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) sum = sum + own[i];
   Scan(scratch).ExclusiveScan(sum, sum, SliceSizes{}, ::cuda::std::plus<>());
-  sum = before[blockIdx.x] + sum;
+  __syncthreads();
+  sum = before + sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) {
     if (first + i < count) list.place(first + i, sum);
@@ -163,18 +177,17 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
   }
 }
 
-/// totals: what all of each list come to.
+/// totals: words that the host is told what all of each list come to in.
 template <class Memory>
-BuildVector<Memory, ListTotals> sum_up_slices(const PlacedLists& given) {
-  BuildVector<Memory, ListTotals> totals(2);
+void sum_up_slices(const PlacedLists& given, std::uint64_t* totals) {
   if constexpr (std::is_same_v<Memory, DeviceMemory>) {
     const std::uint32_t num_blocks = given.num_blocks(0) + given.num_blocks(1);
     BuildVector<Memory, SliceSizes> sums(num_blocks);
-    if (num_blocks > 0)
-      launch_early(sum_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data());
-    launch_early(sum_slice_blocks_kernel, 1, kPlaceSlicesThreads, 0, given, sums.data(), totals.data());
-    if (num_blocks > 0)
-      launch_early(place_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data());
+    for (unsigned list = 0; list < 2; ++list)
+      if (given.num_blocks(list) == 0) ListTotals{}.tell(totals + list * ListTotals::kWords);
+    if (num_blocks == 0) return;
+    launch_early(sum_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data());
+    launch_early(place_slices_kernel, num_blocks, kPlaceSlicesThreads, 0, given, sums.data(), totals);
   } else {
     for (unsigned list = 0; list < 2; ++list) {
       SliceSizes before;
@@ -182,27 +195,28 @@ BuildVector<Memory, ListTotals> sum_up_slices(const PlacedLists& given) {
         given.lists[list].place(s, before);
         before = before + SliceSizes::of(given.lists[list].slices[s]);
       }
-      totals.data()[list] = {before, given.count(list)};
+      ListTotals{before, given.count(list)}.tell(totals + list * ListTotals::kWords);
     }
   }
-  return totals;
 }
 
 /// Gives shaped slices their words, and parts and sizes to their lists. num_first, num_all: in Memory, slices
-/// of the first list and of both.
+/// of the first list and of both. A device may still do so when this ends.
 template <class Memory>
 void place_slices(std::array<CutSlices<Memory>, 2>& cut, const std::uint64_t* num_first,
-                  const std::uint64_t* num_all) {
+                  const std::uint64_t* num_all, SideStream<Memory>& side) {
   const auto placed = [](CutSlices<Memory>& list) -> PlacedSlices {
     return {list.slices.size(), list.slices.data(), list.parts_before.data()};
   };
-  const auto totals = sum_up_slices<Memory>({{placed(cut[0]), placed(cut[1])}, num_first, num_all});
-  const auto found = Memory::to_host(totals.data(), 2);
+  sum_up_slices<Memory>({{placed(cut[0]), placed(cut[1])}, num_first, num_all},
+                        side.words_to_tell(2 * ListTotals::kWords));
+  const std::span<const std::uint64_t> words = side.told_words();
   for (std::size_t list = 0; list < 2; ++list) {
-    if (found[list].sizes.words > kMostSliceWords)
+    const ListTotals found = ListTotals::told(words.subspan(list * ListTotals::kWords));
+    if (found.sizes.words > kMostSliceWords)
       throw ResourceError("the matrix needs more than 2^34 words; use more ranks");
-    cut[list].sizes = found[list].sizes;
-    cut[list].truncate(found[list].num_slices);
+    cut[list].sizes = found.sizes;
+    cut[list].truncate(found.num_slices);
   }
 }
 

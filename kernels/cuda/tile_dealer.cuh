@@ -299,6 +299,23 @@ __global__ void __launch_bounds__(DealShape<kTiles>::kThreads, DealShape<kTiles>
   store_dealt(given, block, tiles);
 }
 
+/// block_rows[b]: the row of the first element of block b, of block_elements, or of the last; a warp each or,
+/// where kLanes is 1, a thread. And words are cleared.
+template <unsigned kLanes>
+__global__ void __launch_bounds__(256)
+    find_block_rows_kernel(DealtRows given, std::uint64_t num_rows, std::uint32_t block_elements,
+                           std::uint32_t num_block_rows, std::uint32_t* block_rows, FillBytes clear_words) {
+  wait_for_kernels_before();
+  using Search = std::conditional_t<kLanes == 1, SearchByHalves, SearchByWarp>;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * 256 + threadIdx.x, b = thread / kLanes;
+  if (thread < clear_words.num_threads()) clear_words(thread);
+  if (b >= num_block_rows) return;
+  const std::uint64_t element = min(b * block_elements, given.count - 1);
+  const std::uint64_t row =
+      Search{}(0, num_rows, [=](std::uint64_t i) { return given.starts[i + 1] <= element; });
+  if (threadIdx.x % kLanes == 0) block_rows[b] = static_cast<std::uint32_t>(row);
+}
+
 template <unsigned kTiles>
 void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtTiles& tiles) {
   using Shape = DealShape<kTiles>;
@@ -310,20 +327,18 @@ void deal_on_device(const DealtRows& given, std::uint64_t num_rows, const DealtT
                       block_words = std::uint64_t{num_blocks} * given.num_tiles;
   BuildVector<DeviceMemory, GroupBits> words(group_words + block_words / 2 + 1);
   auto* const of_blocks = reinterpret_cast<std::uint32_t*>(words.data() + group_words);
-  std::uint32_t* row = block_rows.data();
   const FillBytes clear_words(words.data(), words.size() * sizeof(GroupBits), 0);
-  const std::uint64_t num_rows_told = block_rows.size();
-  DeviceMemory::each(num_rows_told + clear_words.num_threads(), [=] __device__(std::uint64_t b) {
-    if (b >= num_rows_told) return clear_words(b - num_rows_told);
-    const std::uint64_t at = b * Shape::kElements;
-    row[b] = static_cast<std::uint32_t>(
-        last_not_above(given.starts, num_rows, at < given.count ? at : given.count - 1));
-  });
+  const bool are_few = block_rows.size() <= kFewSearches;
+  const std::uint64_t num_threads =
+      std::max<std::uint64_t>(block_rows.size() * (are_few ? 32 : 1), clear_words.num_threads());
+  launch_early(are_few ? find_block_rows_kernel<32> : find_block_rows_kernel<1>,
+               static_cast<unsigned>(ceil_div<std::uint64_t>(num_threads, 256)), 256, 0, given, num_rows,
+               std::uint32_t{Shape::kElements}, num_blocks + 1, block_rows.data(), clear_words);
   constexpr std::size_t kBytes = sizeof(DealBlock<kTiles>);
   allow_shared_bytes<deal_to_tiles_kernel<kTiles>>(kBytes);
   const DealState state{num_blocks, given.num_tiles, of_blocks, words.data()};
-  launch_early(deal_to_tiles_kernel<kTiles>, num_blocks, Shape::kThreads, kBytes, given, row, state,
-               of_blocks + block_words, tiles);
+  launch_early(deal_to_tiles_kernel<kTiles>, num_blocks, Shape::kThreads, kBytes, given, block_rows.data(),
+               state, of_blocks + block_words, tiles);
   const GroupBits* const last = words.data() + (group_words - given.num_tiles);
   DeviceMemory::each(given.num_tiles, [=] __device__(std::uint64_t t) {
     if (t == 0) clear_behind(tiles.offsets, given.count);

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/side_stream.cuh"
 
 namespace tessera::cuda {

@@ -27,7 +27,8 @@ struct GivenVertices {
   std::uint64_t count, num_elements;  ///< num_elements: of all columns
   const std::uint32_t* column_lengths;
   const EdgeOffset* row_offsets;
-  bool by_length;  ///< else in the order as given
+  bool by_length;          ///< else in the order as given
+  std::uint32_t* longest;  ///< found: of columns and of rows; 0 at first
 
   __host__ __device__ VertexLinks links(std::uint64_t v) const {
     const auto begin = static_cast<std::uint32_t>(row_offsets[v]);

@@ -2,8 +2,6 @@
 // that are none, then the rest. A sort would give the order alone; here each vertex is told its place on the
 // way, so that slots and what rows have need no gathers of their own.
 #pragma once
-#include <thrust/iterator/transform_iterator.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "kernels/cuda/build_memory.cuh"
 #include "kernels/cuda/early_launch.cuh"
 #include "kernels/cuda/long_columns.cuh"
+#include "kernels/cuda/running_sums.cuh"
 #include "kernels/cuda/side_stream.cuh"
 #include "kernels/cuda/sorting_team.cuh"
 #include "kernels/cuda/vertex_links.cuh"
@@ -47,10 +46,9 @@ __device__ inline void count_keys_of_block(OrderTeam& team, const GivenVertices&
   __syncthreads();
 }
 
-/// counts[k * gridDim.x + b]: vertices of block b with key k. longest: columns' and rows' most elements, at
-/// first 0.
+/// counts[k * gridDim.x + b]: vertices of block b with key k.
 inline __global__ void __launch_bounds__(kOrderThreads)
-    count_vertices_kernel(GivenVertices given, std::uint32_t* counts, std::uint32_t* longest) {
+    count_vertices_kernel(GivenVertices given, std::uint32_t* counts) {
   wait_for_kernels_before();
   __shared__ OrderTeam team;
   VertexLinks links[kOrderRounds];
@@ -64,8 +62,8 @@ inline __global__ void __launch_bounds__(kOrderThreads)
   column = __reduce_max_sync(~0u, column);
   row = __reduce_max_sync(~0u, row);
   if (threadIdx.x % 32 == 0) {
-    if (column > longest[0]) atomicMax(longest, column);
-    if (row > longest[1]) atomicMax(longest + 1, row);
+    if (column > given.longest[0]) atomicMax(given.longest, column);
+    if (row > given.longest[1]) atomicMax(given.longest + 1, row);
   }
   for (unsigned key = threadIdx.x; key < OrderKey::kCount; key += kOrderThreads) {
     std::uint32_t sum = 0;
@@ -121,20 +119,23 @@ inline __global__ void __launch_bounds__(kOrderThreads, 2)
   }
 }
 
-/// Of the counts of all keys, summed up, in so many blocks. And rows' elements are summed up from 0.
-struct FindInCounts {
+/// Of the counts of all keys in so many blocks, as they are summed up. And rows' elements are summed up
+/// from 0.
+struct FindInSums {
   std::uint64_t num_blocks;
-  const std::uint32_t *ends, *longest;  ///< longest: of a column, and of a row
+  const std::uint32_t* longest;  ///< of a column, and of a row
   VertexFindings* found;
   std::uint64_t* before_rows;  ///< of no row
 
-  __host__ __device__ void operator()(std::uint64_t) const {
-    *before_rows = 0;
-    *found = {.longest_column = longest[0],
-              .longest_row = longest[1],
-              .num_long = ends[num_blocks - 1],
-              .num_inputs = ends[OrderKey::kRowAlone * num_blocks - 1],
-              .num_linked = ends[OrderKey::kRest * num_blocks - 1]};
+  __host__ __device__ void operator()(std::uint64_t i, std::uint32_t end) const {
+    if (i == num_blocks - 1) {  // of the first key
+      found->num_long = end;
+      found->longest_column = longest[0];
+      found->longest_row = longest[1];
+      *before_rows = 0;
+    }
+    if (i == OrderKey::kRowAlone * num_blocks - 1) found->num_inputs = end;
+    if (i == OrderKey::kRest * num_blocks - 1) found->num_linked = end;
   }
 };
 
@@ -185,8 +186,11 @@ struct VertexOrder {
   Vector<std::uint64_t> row_begins, row_starts;  ///< of found.num_linked; row_starts: elements of rows
                                                  ///< before, and of all
 
-  /// tile_columns: of a tile, behind which is a slot that is no column's.
-  VertexOrder(const GivenVertices& given, std::uint32_t tile_columns, SideStream<Memory>& side)
+  /// tile_columns: of a tile, behind which is a slot that is no column's. meanwhile(): what the host does
+  /// before it waits for a device.
+  template <class F>
+  VertexOrder(const GivenVertices& given, std::uint32_t tile_columns, SideStream<Memory>& side,
+              const F& meanwhile)
       : vertices(given.count),
         slots(given.count),
         column_lengths(given.count),
@@ -194,6 +198,7 @@ struct VertexOrder {
         row_starts(given.count + 1) {
     if (given.count == 0) {
       Memory::clear(row_starts.data(), sizeof(std::uint64_t));
+      meanwhile();
       return;
     }
     const PlacedVertices placed{ColumnSlots(tile_columns, ceil_div<std::uint64_t>(given.count, tile_columns)),
@@ -202,11 +207,8 @@ struct VertexOrder {
                                 column_lengths.data(),
                                 row_begins.data(),
                                 row_starts.data() + 1};
-    auto longest = Memory::template zeros<std::uint32_t>(2);
-    const Vector<std::uint32_t> ends = count(given, longest.data());
     Vector<VertexFindings> all(1);
-    Memory::each(1,
-                 FindInCounts{num_blocks(given), ends.data(), longest.data(), all.data(), row_starts.data()});
+    const Vector<std::uint32_t> ends = count(given, all.data());
     std::optional<LongSort> sort;
     if (given.by_length) sort.emplace(given.count);
     // Where rows begin is summed up before the host hears how many there are, if it is known that the sort
@@ -216,6 +218,7 @@ struct VertexOrder {
       place(given, ends, placed);
       if (sort) sort->run(given, placed, all.data());
       if (is_in_order) sum_up_rows(all.data());
+      meanwhile();
     })[0];
     if (sort && found.num_long > sort->most()) order_long_columns(given, placed);
     column_lengths.truncate(found.num_inputs);
@@ -234,34 +237,32 @@ struct VertexOrder {
   using LongSort = std::conditional_t<std::is_same_v<Memory, DeviceMemory>, LongColumnSort, NoSort>;
 
   void sum_up_rows(const VertexFindings* of_all) {
-    const auto first = thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0),
-                                                       LengthsOfLinked{row_starts.data(), of_all});
-    thrust::inclusive_scan(Memory::policy(), first, first + static_cast<std::ptrdiff_t>(row_starts.size()),
-                           row_starts.data());
+    sum_up<std::uint64_t, Memory>(row_starts.size(), LengthsOfLinked{row_starts.data(), of_all},
+                                  row_starts.data());
   }
 
   static std::uint64_t num_blocks(const GivenVertices& given) {
     return ceil_div<std::uint64_t>(given.count, kOrderVertices);
   }
 
-  /// Vertices of each key in all blocks before and in this one, key after key. longest: as FindInCounts has
-  /// it, 0 at first.
-  static Vector<std::uint32_t> count(const GivenVertices& given, std::uint32_t* longest) {
+  /// Vertices of each key in all blocks before and in this one, key after key.
+  Vector<std::uint32_t> count(const GivenVertices& given, VertexFindings* of_all) {
     const std::uint64_t blocks = num_blocks(given);
     Vector<std::uint32_t> counts(blocks * OrderKey::kCount);
     if constexpr (std::is_same_v<Memory, DeviceMemory>) {
       launch_early(count_vertices_kernel, static_cast<unsigned>(blocks), kOrderThreads, 0, given,
-                   counts.data(), longest);
+                   counts.data());
     } else {
       std::fill_n(counts.data(), counts.size(), 0);
       for (std::uint64_t v = 0; v < given.count; ++v) {
         const VertexLinks links = given.links(v);
         ++counts.data()[given.key(links) * blocks + v / kOrderVertices];
-        longest[0] = std::max(longest[0], links.column);
-        longest[1] = std::max(longest[1], links.row);
+        given.longest[0] = std::max(given.longest[0], links.column);
+        given.longest[1] = std::max(given.longest[1], links.row);
       }
     }
-    sum_up(counts);
+    sum_up<std::uint32_t, Memory>(counts.size(), LoadValue<std::uint32_t>{counts.data()}, counts.data(),
+                                  FindInSums{blocks, given.longest, of_all, row_starts.data()});
     return counts;
   }
 

@@ -30,6 +30,44 @@ void expect_all_filled() {
   expect_filled<Memory>(5, (1 << 22) + 9);
 }
 
+/// Few words come with a kernel, others by a copy.
+template <class Memory>
+void expect_uploaded() {
+  for (const std::size_t count : {0u, 1u, 3u, 4u, 40u, 3583u, 3584u, 3585u, 3588u, 70000u})
+    for (const std::size_t first : {0u, 1u, 4u}) {
+      std::vector<unsigned char> expected(first + count + 40, kBefore), sent(count);
+      for (std::size_t i = 0; i < count; ++i) sent[i] = static_cast<unsigned char>(i * 7 + 1);
+      auto bytes = Memory::template from_host<unsigned char>(expected);
+      Memory::upload(sent.data(), bytes.data() + first, count);
+      std::copy(sent.begin(), sent.end(), expected.begin() + static_cast<std::ptrdiff_t>(first));
+      EXPECT_TRUE(Memory::to_host(bytes.data(), bytes.size()) == expected) << first << ", " << count;
+    }
+}
+
+TEST(BuildKernels, SendBytesAndNothingBeside) {
+  static_assert(sizeof(SentWords) == 3584);
+  expect_uploaded<HostMemory>();
+  if (num_devices() > 0) expect_uploaded<DeviceMemory>();
+}
+
+template <class Memory>
+void expect_both_clear() {
+  for (const std::uint64_t first : {0u, 1u, 15u, 16u, 1003u})
+    for (const std::uint64_t second : {0u, 1u, 17u, 4099u}) {
+      auto bytes = Memory::template from_host<unsigned char>(std::vector<unsigned char>(6000, kBefore));
+      Memory::clear_both(bytes.data() + 3, first, bytes.data() + 1500, second);
+      std::vector<unsigned char> expected(6000, kBefore);
+      std::fill_n(expected.begin() + 3, first, 0);
+      std::fill_n(expected.begin() + 1500, second, 0);
+      EXPECT_TRUE(Memory::to_host(bytes.data(), bytes.size()) == expected) << first << ", " << second;
+    }
+}
+
+TEST(BuildKernels, ClearBothArraysAndNothingBeside) {
+  expect_both_clear<HostMemory>();
+  if (num_devices() > 0) expect_both_clear<DeviceMemory>();
+}
+
 TEST(BuildKernels, FillBytesAndNothingBeside) {
   expect_all_filled<HostMemory>();
   if (num_devices() > 0) expect_all_filled<DeviceMemory>();

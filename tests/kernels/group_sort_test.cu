@@ -59,9 +59,10 @@ void expect_sorted(const Groups& groups, bool beside) {
   auto elements = Memory::template zeros<std::uint32_t>(count),
        lengths = Memory::template zeros<std::uint32_t>(count);
   SideStream<Memory> side;
-  const auto scratch = sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), groups.longest(),
-                                           LengthOf{given.data()}, Load{},
-                                           Store{elements.data(), lengths.data()}, beside ? &side : nullptr);
+  GroupScratch<Memory> scratch(count, groups.longest());
+  if (beside) side.fork();
+  sort_groups<Memory>(groups.firsts.size() - 1, count, firsts.data(), LengthOf{given.data()}, Load{},
+                      Store{elements.data(), lengths.data()}, scratch, beside ? side.stream() : nullptr);
   if (beside) side.join();
   const auto order = Memory::to_host(elements.data(), count), found = Memory::to_host(lengths.data(), count);
   std::vector<bool> seen(count);
@@ -105,9 +106,11 @@ TEST(GroupSort, TakesNoGroupsAndEmptyOnes) {
   const std::uint32_t first = 0;
   const LengthOf of_none{nullptr};
   const Store nowhere{nullptr, nullptr};
-  EXPECT_NO_THROW(sort_groups<HostMemory>(0, 0, &first, 0, of_none, Load{}, nowhere));
+  GroupScratch<HostMemory> scratch;
+  EXPECT_NO_THROW(sort_groups<HostMemory>(0, 0, &first, of_none, Load{}, nowhere, scratch));
   if (num_devices() > 0) {
-    EXPECT_NO_THROW(sort_groups<DeviceMemory>(0, 0, nullptr, 0, of_none, Load{}, nowhere));
+    GroupScratch<DeviceMemory> on_device;
+    EXPECT_NO_THROW(sort_groups<DeviceMemory>(0, 0, nullptr, of_none, Load{}, nowhere, on_device));
   }
   check(Groups({0, 0, 3, 0}, 9, 1));
 }

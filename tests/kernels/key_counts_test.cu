@@ -34,8 +34,9 @@ std::vector<std::uint32_t> counts_of(const std::vector<VertexId>& keys, std::uin
   if (ranges.count > 0)
     for (const VertexId key : keys) ++in_ranges[key >> ranges.shift];
   const auto known = Memory::template from_host<std::uint32_t>(in_ranges);
-  const auto counts = count_keys<Memory>(given.data(), keys.size(), num_values, least_dealt,
-                                         knows_ranges ? known.data() : nullptr);
+  auto counts = Memory::template zeros<std::uint32_t>(num_values);
+  count_keys<Memory>(given.data(), keys.size(), num_values, least_dealt,
+                     knows_ranges ? known.data() : nullptr, counts.data());
   return Memory::to_host(counts.data(), num_values);
 }
 

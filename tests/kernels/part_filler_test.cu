@@ -152,7 +152,8 @@ Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
                            .lengths = lengths.data(),
                            .out = out.data(),
                            .windows = windows.data()};
-  const auto cut = std::move(SliceCutter<Memory>(groups, groups).cut()[1]);
+  SideStream<Memory> side;
+  const auto cut = std::move(SliceCutter<Memory>(groups, groups, side).cut()[1]);
   const std::uint64_t* begin = begins.data();
   const std::uint16_t* length = lengths.data();
   const std::uint32_t padding = rows.padding;

@@ -86,6 +86,47 @@ TEST(SideStream, FollowsWhatWasMadeMeanwhile) {
   if (num_devices() > 0) expect_followed<DeviceMemory>();
 }
 
+/// On both streams, more than before, and less.
+template <class Memory>
+void expect_told() {
+  SideStream<Memory> side;
+  for (const std::uint64_t count : {1u, 20000u, 3u}) {
+    std::uint64_t* const words = side.words_to_tell(2 * count);
+    side.fork();
+    Memory::each(
+        count, [=] __host__ __device__(std::uint64_t i) { tell_host(words + i, i << 33); }, side.stream());
+    Memory::each(count, [=] __host__ __device__(std::uint64_t i) { tell_host(words + count + i, i); });
+    const std::span<const std::uint64_t> told = side.told_words();
+    ASSERT_EQ(told.size(), 2 * count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      ASSERT_EQ(told[i], i << 33);
+      ASSERT_EQ(told[count + i], i);
+    }
+    side.join();
+  }
+}
+
+TEST(SideStream, HearsWhatKernelsTell) {
+  expect_told<HostMemory>();
+  if (num_devices() > 0) expect_told<DeviceMemory>();
+}
+
+struct TellsOne {
+  std::uint64_t* word;
+  std::uint64_t value;
+  __host__ __device__ void operator()(std::uint64_t) const { tell_host(word, value); }
+};
+
+/// Else it would wait for ever.
+TEST(SideStream, SaysThatNothingWasTold) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU here";
+  SideStream<DeviceMemory> side;
+  DeviceMemory::each(1, TellsOne{side.words_to_tell(2), 7});
+  EXPECT_THROW(side.told_words(), InternalError);
+  DeviceMemory::each(1, TellsOne{side.words_to_tell(1), 8});
+  EXPECT_EQ(side.told_words()[0], 8u);
+}
+
 TEST(SideStream, TakesAStreamThatIsLeft) {
   if (num_devices() == 0) GTEST_SKIP() << "no GPU here";
   cudaStream_t first = nullptr;

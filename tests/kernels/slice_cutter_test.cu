@@ -113,7 +113,8 @@ void expect_same(const Cut& found, const Cut& expected) {
 template <class Memory>
 void expect_cut_in(const Groups& a, const Groups& b) {
   const GroupsThere<Memory> first(a), second(b);
-  SliceCutter<Memory> cutter(first.given, second.given);
+  SideStream<Memory> side;
+  SliceCutter<Memory> cutter(first.given, second.given, side);
   const auto cut = cutter.cut();
   cutter.begin_windows();
   expect_same(first.found(cut[0]), cut_one_by_one(a));

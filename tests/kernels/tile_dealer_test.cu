@@ -284,5 +284,33 @@ TEST(TileDealer, RefusesMoreTilesThanBlocksTake) {
   EXPECT_THROW(deal_to_tiles<HostMemory>(rows, 0, {}), InternalError);
 }
 
+/// By warps and by threads, of which graphs have more than tests; many rows have no elements.
+TEST(TileDealer, FindsTheRowsOfBlocks) {
+  if (num_devices() == 0) GTEST_SKIP() << "no GPU here";
+  std::vector<std::uint64_t> starts{0};
+  for (std::uint64_t row = 0; row < 50000; ++row)
+    starts.push_back(starts.back() + (row % 7 < 4 ? 0 : row * 31 % 40) + (row == 700 ? 9000 : 0));
+  const std::uint64_t count = starts.back();
+  constexpr std::uint32_t kBlock = 4096;
+  const auto num_rows_told = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(count, kBlock) + 1);
+  const auto there = DeviceMemory::from_host<std::uint64_t>(starts);
+  std::vector<std::uint32_t> expected;
+  for (std::uint64_t b = 0; b < num_rows_told; ++b) {
+    const std::uint64_t element = std::min(b * kBlock, count - 1);
+    expected.push_back(static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), element) -
+                                                  starts.begin() - 1));
+  }
+  const DealtRows given{.count = count, .starts = there.data(), .slot_keys = SlotKeys(1)};
+  for (const auto kernel : {find_block_rows_kernel<32>, find_block_rows_kernel<1>}) {
+    BuildVector<DeviceMemory, std::uint32_t> rows(num_rows_told), words(5000);
+    DeviceMemory::fill(words.data(), 0xff, words.num_bytes());
+    kernel<<<ceil_div(num_rows_told * 32, 256u), 256>>>(given, starts.size() - 1, kBlock, num_rows_told,
+                                                        rows.data(),
+                                                        FillBytes(words.data(), words.num_bytes(), 0));
+    EXPECT_TRUE(DeviceMemory::to_host(rows.data(), rows.size()) == expected);
+    EXPECT_TRUE(DeviceMemory::to_host(words.data(), words.size()) == std::vector<std::uint32_t>(5000, 0));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::cuda

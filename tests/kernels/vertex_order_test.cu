@@ -77,9 +77,11 @@ Ordered ordered_in(const Lengths& lengths, bool by_length) {
   const auto rows = Memory::template from_host<EdgeOffset>(offsets);
   const std::uint64_t num_elements =  // those of rows are others here
       std::accumulate(lengths.columns.begin(), lengths.columns.end(), std::uint64_t{0});
+  auto longest = Memory::template zeros<std::uint32_t>(2);
   SideStream<Memory> side;
   const VertexOrder<Memory> order(
-      {lengths.columns.size(), num_elements, columns.data(), rows.data(), by_length}, kTileColumns, side);
+      {lengths.columns.size(), num_elements, columns.data(), rows.data(), by_length, longest.data()},
+      kTileColumns, side, [] {});
   const auto host = [](const auto& there) { return Memory::to_host(there.data(), there.size()); };
   return {order.found.num_inputs,     order.found.num_linked, order.found.longest_column,
           order.found.longest_row,    host(order.vertices),   host(order.slots),

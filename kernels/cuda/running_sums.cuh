@@ -24,7 +24,7 @@ template <class T>
 inline constexpr unsigned kSumEach = 64 / sizeof(T);
 template <class T>
 inline constexpr unsigned kSumElements = kSumEach<T>* kRunningSumThreads;
-/// That are added up in one launch; CUB takes as long for more.
+/// That are added up in one launch: each block looks at all before it, so that CUB is for more.
 template <class T>
 inline constexpr std::uint64_t kMostSummed = std::uint64_t{SumWords::kMostBlocks} * kSumElements<T>;
 

@@ -18,13 +18,17 @@ inline constexpr unsigned kBankLanes = 128 / sizeof(S);
 /// One order of the elements of up to four words.
 template <unsigned kWords>
 struct TreeOrder {
-  std::uint8_t places[kWords];  ///< where each word goes
-  bool turns[kWords];           ///< whether its halves change places
+  /// Of each word: 4 times the place of its lower half among all halves. The upper half has the other one of
+  /// its word. So that this is by how much to shift numbers of four bits.
+  std::uint32_t shifts[kWords];
 
-  /// Where the element of a word's half goes.
-  TESSERA_HD std::uint32_t half(unsigned w, unsigned of) const { return turns[w] ? 1 - of : of; }
+  TESSERA_HD std::uint32_t place(unsigned w) const { return shifts[w] / 8; }
+  /// Whether the halves change places.
+  TESSERA_HD bool is_turned(unsigned w) const { return (shifts[w] & 4) != 0; }
+  /// Of a half, 0 or 1.
+  TESSERA_HD std::uint32_t shift(unsigned w, unsigned half) const { return shifts[w] ^ 4 * half; }
   TESSERA_HD std::uint32_t turned(unsigned w, std::uint32_t word) const {
-    return turns[w] ? word >> 16 | word << 16 : word;
+    return is_turned(w) ? word >> 16 | word << 16 : word;
   }
 };
 
@@ -60,7 +64,7 @@ class LaneArranger {
     }
     const TreeOrder<kWords> order = order_of(asked, is_padding);
     for (unsigned i = 0; i < 2 * kWords; ++i) {
-      const std::uint32_t shift = 4 * (2 * order.places[i / 2] + order.half(i / 2, i % 2));
+      const std::uint32_t shift = order.shift(i / 2, i % 2);
       banks_.set_bits(bank_of[i], one_more(asked[i] >> shift) << shift);
     }
     return order;
@@ -82,10 +86,9 @@ class LaneArranger {
                               halves[1].cost(0) + halves[0].cost(1) < halves[0].cost(0) + halves[1].cost(1);
     TreeOrder<kWords> order;
     for (unsigned w = 0; w < kWords; ++w) {
-      const unsigned to = turns_halves ? 1 - w / 2 : w / 2,
-                     place = 2 * to + (halves[w / 2].turns(to) ? 1 - w % 2 : w % 2);
-      order.places[w] = static_cast<std::uint8_t>(place);
-      order.turns[w] = words[w].turns(place);
+      const std::uint32_t half = 16 * (w / 2) ^ (turns_halves ? 16 : 0),
+                          place = half ^ halves[w / 2].turned_by(half) ^ 8 * (w % 2);
+      order.shifts[w] = place ^ words[w].turned_by(place);
     }
     return order;
   }
@@ -119,7 +122,8 @@ class LaneArranger {
       const std::uint32_t mask = (is_turned >> 7) * 0xffu;
       costs = (turned & mask) | (as_is & ~mask);
     }
-    TESSERA_HD bool turns(unsigned place) const { return (is_turned >> (8 * place + 7) & 1u) != 0; }
+    /// At a place, times 8: 4 if it is turned there.
+    TESSERA_HD std::uint32_t turned_by(std::uint32_t place) const { return is_turned >> (place + 5) & 4u; }
   };
   /// The same of two words as the first half and as the second, 16 bits each; they turn only if `is_full`.
   struct Half {
@@ -134,7 +138,8 @@ class LaneArranger {
       costs = (turned & mask) | (as_is & ~mask);
     }
     TESSERA_HD std::uint32_t cost(unsigned half) const { return costs >> 16 * half & 0xffffu; }
-    TESSERA_HD bool turns(unsigned half) const { return (is_turned >> (16 * half + 15) & 1u) != 0; }
+    /// As that half, times 16: 8 if it is turned there.
+    TESSERA_HD std::uint32_t turned_by(std::uint32_t half) const { return is_turned >> (half + 12) & 8u; }
   };
 
   unsigned num_words_;
@@ -218,14 +223,14 @@ TESSERA_HD inline void arrange_lanes(const ArrangedPart& part, std::uint32_t fir
     std::uint32_t own[kWords];
     for (unsigned k = 0; k < kWords; ++k) own[k] = words.load(k, lane);
     const TreeOrder<kWords> order = arranger.next(own);
-    for (unsigned k = 0; k < kWords; ++k) words.store(order.places[k], lane, order.turned(k, own[k]));
+    for (unsigned k = 0; k < kWords; ++k) words.store(order.place(k), lane, order.turned(k, own[k]));
     if (values == nullptr) continue;
     S moved[2 * kWords];
     for (unsigned i = 0; i < 2 * kWords; ++i)
       if (i / 2 < part.num_words) moved[i] = values[2 * part.word(lane, i / 2) + i % 2];
     for (unsigned i = 0; i < 2 * kWords; ++i)
       if (i / 2 < part.num_words)
-        values[2 * part.word(lane, order.places[i / 2]) + order.half(i / 2, i % 2)] = moved[i];
+        values[2 * part.word(lane, order.place(i / 2)) + order.shift(i / 2, i % 2) / 4 % 2] = moved[i];
   }
 }
 

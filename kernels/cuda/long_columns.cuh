@@ -14,8 +14,9 @@
 
 namespace tessera::cuda {
 
-inline constexpr unsigned kLongWarps = 16, kLongThreads = 32 * kLongWarps, kLongRounds = 16,
-                          kMostLongBlocks = 64;
+inline constexpr unsigned kLongWarps = 16, kLongThreads = 32 * kLongWarps, kLongRounds = 16;
+/// The fewer blocks meet, the sooner they have met.
+inline constexpr unsigned kLeastLongBlocks = 16, kMostLongBlocks = 64;
 
 /// By how much a column is shorter than the longest, and whose it is.
 struct LongColumn {
@@ -129,11 +130,12 @@ inline __global__ void __launch_bounds__(kLongThreads) sort_long_kernel(LongColu
     columns.placed.put_in_order(columns.given, i, columns.lists[digit % 2][i].vertex);
 }
 
-/// Room for the columns and a launch for them. Blocks that the device has multiprocessors for run together.
+/// Room for the columns, for all that there can be if they are not too many, and a launch for them. Blocks
+/// that the device has multiprocessors for run together.
 class LongColumnSort {
  public:
-  explicit LongColumnSort(std::uint64_t num_vertices)
-      : blocks_(std::min(blocks_beside(), kMostLongBlocks)),
+  LongColumnSort(std::uint64_t num_vertices, std::uint64_t num_elements)
+      : blocks_(std::min(blocks_beside(), blocks_for(num_elements / OrderKey::kLong))),
         most_(static_cast<std::uint32_t>(
             std::min<std::uint64_t>(num_vertices, blocks_ * kLongRounds * kLongThreads))),
         lists_(2 * std::uint64_t{most_}),
@@ -148,6 +150,11 @@ class LongColumnSort {
   }
 
  private:
+  static unsigned blocks_for(std::uint64_t num_columns) {
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(
+        ceil_div(num_columns, std::uint64_t{kLongRounds * kLongThreads}), kLeastLongBlocks, kMostLongBlocks));
+  }
+
   unsigned blocks_;
   std::uint32_t most_;
   BuildVector<DeviceMemory, LongColumn> lists_;

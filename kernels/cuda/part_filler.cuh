@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/early_launch.cuh"
+#include "kernels/cuda/lane_elements.cuh"
 #include "kernels/cuda/shared_address.cuh"
-#include "kernels/cuda/word_source.cuh"
 
 namespace tessera::cuda {
 
@@ -59,59 +59,9 @@ struct SharedWords {
   }
 };
 
-/// The words of one lane of a part on their way. Those of a row that follow each other are loaded 8 bytes at
-/// a time: a warp's rows lie far from each other, and its loads take as long as they ask for rows, however
-/// little of each.
-template <unsigned kWords>
-class LaneElements {
- public:
-  /// Asks for the elements of `lane`, whose row this is. Up to 6 bytes of the array in front of the row and
-  /// behind it are read, of as many 8 bytes as it lies in.
-  template <class Source>
-  __host__ __device__ void load(const Source& source, const ListedRow& row, const PaddedPart& of,
-                                std::uint32_t lane) {
-    const std::uint32_t low = 2 * of.part.word_of_row(lane, 0);
-    padding_ = of.padding;
-    is_joint_ = of.part.is_joint;
-    if (is_joint_) {
-#pragma unroll
-      for (unsigned i = 0; i < 2 * kWords; ++i)
-        loaded_[i] = source.offset(row, low + i / 2 * (2 * kSliceLanes) + i % 2, padding_);
-      return;
-    }
-    const std::uint32_t left = low < row.length ? row.length - low : 0;
-    count_ = left < 2 * kWords ? left : 2 * kWords;
-    const std::uint64_t begin = row.begin + low;
-    skipped_ = static_cast<std::uint32_t>(begin % kOffsetsAtOnce);
-    const auto* const from = reinterpret_cast<const Offsets*>(source.offsets) + begin / kOffsetsAtOnce;
-#pragma unroll
-    for (unsigned i = 0; i < kLoads; ++i) {
-      const Offsets found = count_ > 0 && kOffsetsAtOnce * i < skipped_ + count_ ? from[i] : 0;
-      loaded_[2 * i] = static_cast<std::uint32_t>(found);
-      loaded_[2 * i + 1] = static_cast<std::uint32_t>(found >> 32);
-    }
-  }
-  /// Word k of the lane, before it is arranged; padding beyond its elements.
-  __host__ __device__ std::uint32_t word(unsigned k) const {
-    if (is_joint_) return loaded_[2 * k] | loaded_[2 * k + 1] << 16;
-    const auto from = [&](unsigned i) { return skipped_ < 2 ? loaded_[i] : loaded_[i + 1]; };
-    const std::uint64_t both = std::uint64_t{from(k + 1)} << 32 | from(k);
-    const auto found = static_cast<std::uint32_t>(both >> 16 * (skipped_ % 2));
-    const std::uint32_t high = 2 * k + 1 < count_ ? found & ~0xffffu : padding_ << 16;
-    return (2 * k < count_ ? found & 0xffffu : padding_) | high;
-  }
-
- private:
-  using Offsets [[gnu::may_alias]] = std::uint64_t;  // kOffsetsAtOnce of them
-  static constexpr unsigned kLoads = (2 * kWords + 2 * (kOffsetsAtOnce - 1)) / kOffsetsAtOnce;
-
-  bool is_joint_;
-  std::uint32_t padding_, count_, skipped_;
-  std::uint32_t loaded_[2 * (kLoads > kWords ? kLoads : kWords)];
-};
-
-/// The parts of a warp, of up to kWords words. Threads fill some lanes of all parts, a lane of one part after
-/// the other each; each thread arranges its own part; and they write them.
+/// The parts of a warp, of up to kWords words; of kArrangedWords, if any is joint. Threads fill some lanes of
+/// all parts, a lane of one part after the other each; each thread arranges its own part; and they write
+/// them. Words of a lane beyond its part's own are padding.
 template <class S, unsigned kWords, class Source>
 class PartFiller {
  public:
@@ -119,17 +69,24 @@ class PartFiller {
 
   /// own: the thread's part, the first num_parts of which are others than the last.
   __device__ PartFiller(const Source& source, const PaddedPart& own, unsigned num_parts, SharedAddress staged)
-      : source_(source), own_(own), shape_(WarpShape::of(own.part)), num_parts_(num_parts), staged_{staged} {}
+      : source_(source),
+        own_(own),
+        bits_(WarpBits::of(own)),
+        num_parts_(num_parts),
+        joint_parts_(__ballot_sync(~0u, own.part.is_joint)),
+        staged_{staged},
+        own_staged_{kept(staged_.part(lane()))} {}
 
+  /// values: null, or of all words.
   __device__ void run(std::uint32_t* words, S* values, SharedWords banks) {
     const unsigned most_lanes = __reduce_max_sync(~0u, own_.part.num_lanes);
+#pragma unroll 1
     for (unsigned first_lane = 0; first_lane < most_lanes; first_lane += Staged::kLanes) {
-      fill(first_lane + lane() % Staged::kLanes);
+      fill_all(first_lane + lane() % Staged::kLanes);
       __syncwarp();
       const std::uint32_t end_lane = min(first_lane + Staged::kLanes, std::uint32_t{own_.part.num_lanes});
       if (lane() < num_parts_ && first_lane < end_lane)
-        arrange_lanes<kWords>(own_.part, first_lane, end_lane, own_.padding,
-                              StagedPart<kWords>{staged_.part(lane())},
+        arrange_lanes<kWords>(own_.part, first_lane, end_lane, own_.padding, own_staged_,
                               values == nullptr ? nullptr : values + 2 * own_.part.first_word, banks);
       __syncwarp();
       write(first_lane + lane() % Staged::kLanes, words);
@@ -140,49 +97,62 @@ class PartFiller {
  private:
   static constexpr unsigned kRowsAtOnce = 2;
 
-  /// What threads tell each other of their parts, in one word.
-  struct WarpShape {
-    std::uint32_t bits;
-    __device__ static WarpShape of(const ArrangedPart& part) {
-      return {part.first_in_row | std::uint32_t{part.num_words} << 16 | std::uint32_t{part.num_lanes} << 20 |
-              (part.is_joint ? 1u << 31 : 0)};
+  /// What threads tell each other of their parts. Windows have at most 65,535 elements, so that 16 bits are
+  /// enough for padding.
+  struct WarpBits {
+    std::uint32_t shape, start;
+
+    __device__ static WarpBits of(const PaddedPart& own) {
+      const ArrangedPart& part = own.part;
+      const std::uint32_t last_row = part.is_joint ? 0 : part.num_lanes - 1u;
+      return {.shape = part.num_words | std::uint32_t{part.num_lanes} << 8 | last_row << 16,
+              .start = own.padding | std::uint32_t{part.first_in_row} << 16};
     }
-    /// But for its first row and word.
-    __device__ ArrangedPart part() const {
-      ArrangedPart result;
-      result.first_in_row = static_cast<std::uint16_t>(bits);
-      result.num_words = bits >> 16 & 15u;
-      result.num_lanes = bits >> 20 & 127u;
-      result.is_joint = bits >> 31 != 0;
-      return result;
-    }
+    __device__ static std::uint32_t num_words(std::uint32_t shape) { return shape & 0xffu; }
+    __device__ static std::uint32_t num_lanes(std::uint32_t shape) { return shape >> 8 & 0xffu; }
+    __device__ static std::uint32_t last_row(std::uint32_t shape) { return shape >> 16; }
   };
 
   __device__ static unsigned lane() { return threadIdx.x % 32; }
   __device__ static unsigned own_of(unsigned first) { return first + lane() / Staged::kLanes; }
 
-  /// Rows are on their way while elements of those before are.
+  __device__ void fill_all(std::uint32_t of_lane) const {
+    if constexpr (kWords == kArrangedWords) {
+      if (joint_parts_ != 0) fill<JointElements<kWords>>(of_lane);
+      if (joint_parts_ == ~0u) return;
+    }
+    fill<RowElements<kWords>>(of_lane);
+  }
+  /// Parts of one kind; others are left as they are. Rows are on their way while elements of those before
+  /// are.
+  template <class Elements>
   __device__ void fill(std::uint32_t of_lane) const {
     constexpr unsigned kStep = kRowsAtOnce * Staged::kParts;
     ListedRow rows[kRowsAtOnce], next[kRowsAtOnce];
     ask_for_rows(0, of_lane, rows);
+#pragma unroll 1
     for (unsigned first = 0; first < num_parts_; first += kStep) {
       ask_for_rows(first + kStep < num_parts_ ? first + kStep : first, of_lane, next);
-      LaneElements<kWords> elements[kRowsAtOnce];
+      Elements elements[kRowsAtOnce];
+      std::uint32_t paddings[kRowsAtOnce];
+      bool are_all = true;
 #pragma unroll
       for (unsigned i = 0; i < kRowsAtOnce; ++i) {
-        const unsigned from = own_of(first + i * Staged::kParts);
-        const PaddedPart part{.part = WarpShape{__shfl_sync(~0u, shape_.bits, from)}.part(),
-                              .padding = __shfl_sync(~0u, own_.padding, from)};
-        elements[i].load(source_, rows[i], part, of_lane);
+        const std::uint32_t start = __shfl_sync(~0u, bits_.start, own_of(first + i * Staged::kParts));
+        paddings[i] = start & 0xffffu;
+        elements[i].load(source_.offsets, rows[i], Elements::first(start >> 16, of_lane));
+        are_all = are_all && elements[i].are_all();
+        rows[i] = next[i];
       }
+      are_all = __all_sync(~0u, are_all);
 #pragma unroll
       for (unsigned i = 0; i < kRowsAtOnce; ++i) {
-        const SharedAddress to = staged_.part(own_of(first + i * Staged::kParts));
+        const unsigned part = own_of(first + i * Staged::kParts);
+        if (kWords == kArrangedWords && (joint_parts_ >> part & 1) != Elements::kAreJoint) continue;
 #pragma unroll
         for (unsigned k = 0; k < kWords; ++k)
-          store_word(Staged::at(to, k, lane() % Staged::kLanes), elements[i].word(k));
-        rows[i] = next[i];
+          store_word(Staged::at(staged_.part(part), k, lane() % Staged::kLanes),
+                     are_all ? elements[i].word(k) : elements[i].word(k, paddings[i]));
       }
     }
   }
@@ -190,9 +160,9 @@ class PartFiller {
 #pragma unroll
     for (unsigned i = 0; i < kRowsAtOnce; ++i) {
       const unsigned from = own_of(first + i * Staged::kParts);
-      const ArrangedPart part = WarpShape{__shfl_sync(~0u, shape_.bits, from)}.part();
-      const std::uint32_t first_row = __shfl_sync(~0u, own_.list_row + own_.part.first_row, from);
-      rows[i] = source_.row_of(first_row + part.row(min(of_lane, std::uint32_t{part.num_lanes} - 1)));
+      const std::uint32_t last_row = WarpBits::last_row(__shfl_sync(~0u, bits_.shape, from)),
+                          first_row = __shfl_sync(~0u, own_.list_row + own_.part.first_row, from);
+      rows[i] = source_.row_of(first_row + min(of_lane, last_row));
     }
   }
 
@@ -200,25 +170,27 @@ class PartFiller {
 #pragma unroll 4
     for (unsigned first = 0; first < num_parts_; first += Staged::kParts) {
       const unsigned from = own_of(first);
-      const ArrangedPart part = WarpShape{__shfl_sync(~0u, shape_.bits, from)}.part();
-      std::uint32_t* const to = words + __shfl_sync(~0u, own_.part.first_word, from);
+      const std::uint32_t shape = __shfl_sync(~0u, bits_.shape, from), num_lanes = WarpBits::num_lanes(shape);
+      std::uint32_t* const to = words + __shfl_sync(~0u, own_.part.first_word, from) + of_lane;
       const SharedAddress at = staged_.part(from);
-      if (from >= num_parts_ || of_lane >= part.num_lanes) continue;
+      if (from >= num_parts_ || of_lane >= num_lanes) continue;
 #pragma unroll
       for (unsigned k = 0; k < kWords; ++k)
-        if (k < part.num_words)
-          to[part.word(of_lane, k)] = load_word(Staged::at(at, k, lane() % Staged::kLanes));
+        if (k < WarpBits::num_words(shape))
+          to[k * num_lanes] = load_word(Staged::at(at, k, lane() % Staged::kLanes));
     }
   }
 
   const Source& source_;
   const PaddedPart& own_;
-  WarpShape shape_;
-  unsigned num_parts_;
+  WarpBits bits_;
+  unsigned num_parts_, joint_parts_;
   Staged staged_;
+  StagedPart<kWords> own_staged_;
 };
 
-template <class S, class Source>
+/// values: of all words, where they are weighted.
+template <class S, bool kIsWeighted, class Source>
 __global__ void __launch_bounds__(kFillThreads, kFillBlocks)
     fill_parts_kernel(std::uint32_t num_parts, const NumberedPart* list, Source source, std::uint32_t* words,
                       S* values) {
@@ -232,15 +204,16 @@ __global__ void __launch_bounds__(kFillThreads, kFillBlocks)
   const PaddedPart own = source.part(list[first + min(lane, own_parts - 1)]);
   const SharedAddress staged = shared_address(all_staged + (threadIdx.x - lane) * kStagedWords);
   const SharedWords banks{shared_address(bank_words + (threadIdx.x - lane)) + 4 * lane};
-  switch (__reduce_max_sync(~0u, own.part.num_words)) {
+  S* const of_words = kIsWeighted ? values : nullptr;
+  switch (__reduce_max_sync(~0u, own.part.is_joint ? kArrangedWords : own.part.num_words)) {
     case 1:
-      return PartFiller<S, 1, Source>(source, own, own_parts, staged).run(words, values, banks);
+      return PartFiller<S, 1, Source>(source, own, own_parts, staged).run(words, of_words, banks);
     case 2:
-      return PartFiller<S, 2, Source>(source, own, own_parts, staged).run(words, values, banks);
+      return PartFiller<S, 2, Source>(source, own, own_parts, staged).run(words, of_words, banks);
     case 3:
-      return PartFiller<S, 3, Source>(source, own, own_parts, staged).run(words, values, banks);
+      return PartFiller<S, 3, Source>(source, own, own_parts, staged).run(words, of_words, banks);
     default:
-      return PartFiller<S, 4, Source>(source, own, own_parts, staged).run(words, values, banks);
+      return PartFiller<S, 4, Source>(source, own, own_parts, staged).run(words, of_words, banks);
   }
 }
 

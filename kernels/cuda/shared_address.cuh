@@ -14,6 +14,12 @@ __device__ inline SharedAddress shared_address(const void* pointer) {
   return __shfl_sync(0xffffffffu, static_cast<SharedAddress>(__cvta_generic_to_shared(pointer)), 0);
 }
 
+/// An address that is not worked out anew before every use either.
+__device__ inline SharedAddress kept(SharedAddress address) {
+  asm("mov.u32 %0, %0;" : "+r"(address));
+  return address;
+}
+
 /// What other threads or copies write meanwhile is read where this stands in the program.
 __device__ inline std::uint32_t load_word(SharedAddress address) {
   std::uint32_t word;

@@ -43,7 +43,7 @@ struct CutSlices {
   Vector<Slice> slices;
   Vector<std::uint32_t> groups;      ///< of each slice
   Vector<std::uint32_t> first_rows;  ///< of each slice, in the list of all rows
-  Vector<PartCounts> parts_before;   ///< of all slices before each
+  Vector<PartsBefore> parts_before;  ///< of each slice
   SliceSizes sizes;                  ///< of all
 
   explicit CutSlices(std::uint64_t room) : slices(room), groups(room), first_rows(room), parts_before(room) {}
@@ -62,11 +62,11 @@ struct CutSlices {
 struct PlacedSlices {
   std::uint64_t room;
   Slice* slices;
-  PartCounts* parts_before;
+  PartsBefore* parts_before;
 
-  __host__ __device__ void place(std::uint64_t s, const SliceSizes& before) const {
+  __host__ __device__ void place(std::uint64_t s, const KindsOfSlice& kinds, const SliceSizes& before) const {
     slices[s].first_word = before.words;
-    parts_before[s] = before.parts;
+    parts_before[s] = PartsBefore::of(kinds, before.parts);
   }
 };
 
@@ -75,19 +75,19 @@ inline constexpr unsigned kPlaceSlicesThreads = 256, kSlicesEach = 4,
 
 /// What a list comes to, in words that the host is told.
 struct ListTotals {
-  static constexpr std::size_t kWords = 2 + kArrangedWords;
+  static constexpr std::size_t kWords = 2 + kPartKinds;
   SliceSizes sizes;
   std::uint64_t num_slices = 0;
 
   __host__ __device__ void tell(std::uint64_t* words) const {
     tell_host(words, sizes.words);
     tell_host(words + 1, num_slices);
-    for (std::uint32_t w = 0; w < kArrangedWords; ++w) tell_host(words + 2 + w, sizes.parts.of_words[w]);
+    for (std::uint32_t i = 0; i < kPartKinds; ++i) tell_host(words + 2 + i, sizes.parts.of_kind[i]);
   }
   static ListTotals told(std::span<const std::uint64_t> words) {
     ListTotals totals{.sizes = {.words = words[0]}, .num_slices = words[1]};
-    for (std::uint32_t w = 0; w < kArrangedWords; ++w)
-      totals.sizes.parts.of_words[w] = static_cast<std::uint32_t>(words[2 + w]);
+    for (std::uint32_t i = 0; i < kPartKinds; ++i)
+      totals.sizes.parts.of_kind[i] = static_cast<std::uint32_t>(words[2 + i]);
     return totals;
   }
 };
@@ -160,10 +160,15 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
       ListTotals{found + sums[blockIdx.x], count}.tell(totals + number * ListTotals::kWords);
   }
   SliceSizes own[kSlicesEach];
+  KindsOfSlice kinds[kSlicesEach];
   first += threadIdx.x * kSlicesEach;
 #pragma unroll
-  for (unsigned i = 0; i < kSlicesEach; ++i)
-    if (first + i < count) own[i] = SliceSizes::of(list.slices[first + i]);
+  for (unsigned i = 0; i < kSlicesEach; ++i) {
+    if (first + i >= count) continue;
+    const Slice slice = list.slices[first + i];
+    own[i] = SliceSizes::of(slice);
+    kinds[i] = KindsOfSlice::of(slice);
+  }
   SliceSizes sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) sum = sum + own[i];
@@ -172,7 +177,7 @@ inline __global__ void __launch_bounds__(kPlaceSlicesThreads, kBlocksBesideOther
   sum = before + sum;
 #pragma unroll
   for (unsigned i = 0; i < kSlicesEach; ++i) {
-    if (first + i < count) list.place(first + i, sum);
+    if (first + i < count) list.place(first + i, kinds[i], sum);
     sum = sum + own[i];
   }
 }
@@ -192,8 +197,9 @@ void sum_up_slices(const PlacedLists& given, std::uint64_t* totals) {
     for (unsigned list = 0; list < 2; ++list) {
       SliceSizes before;
       for (std::uint64_t s = 0; s < given.count(list); ++s) {
-        given.lists[list].place(s, before);
-        before = before + SliceSizes::of(given.lists[list].slices[s]);
+        const Slice slice = given.lists[list].slices[s];
+        given.lists[list].place(s, KindsOfSlice::of(slice), before);
+        before = before + SliceSizes::of(slice);
       }
       ListTotals{before, given.count(list)}.tell(totals + list * ListTotals::kWords);
     }

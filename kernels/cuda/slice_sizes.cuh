@@ -8,23 +8,62 @@
 
 namespace tessera::cuda {
 
-/// Parts (ArrangedPart) of one, two, three and four words a lane.
+/// Kinds of parts (ArrangedPart): of rows, of one, two, three and four words a lane; and joint ones. Warps
+/// fill those of one kind at the same time.
+inline constexpr std::uint32_t kPartKinds = kArrangedWords + 1, kJointParts = kArrangedWords;
+
+/// Of the parts of a slice that have kArrangedWords words, or are joint, and of what is left of a lane.
+struct KindsOfSlice {
+  std::uint32_t whole, rest;
+
+  __host__ __device__ static KindsOfSlice of(const Slice& s) {
+    const std::uint32_t left = s.num_words % kArrangedWords,
+                        whole = is_joint(s) ? kJointParts : kArrangedWords - 1;
+    return {whole, is_joint(s) || left == 0 ? whole : left - 1};
+  }
+};
+
+/// Parts of each kind.
 struct PartCounts {
-  std::uint32_t of_words[kArrangedWords] = {};
+  std::uint32_t of_kind[kPartKinds] = {};
 
   __host__ __device__ static PartCounts of(const Slice& s) {
     PartCounts counts;
     if (is_single(s)) return counts;
-    counts.of_words[kArrangedWords - 1] = blocks_of(s) * (s.num_words / kArrangedWords);
-    const std::uint32_t left = s.num_words % kArrangedWords;
-    for (std::uint32_t w = 1; w < kArrangedWords; ++w) counts.of_words[w - 1] = left == w ? blocks_of(s) : 0;
+    const std::uint32_t blocks = blocks_of(s), left = s.num_words % kArrangedWords;
+    for (std::uint32_t w = 1; w < kArrangedWords; ++w)
+      counts.of_kind[w - 1] = !is_joint(s) && left == w ? blocks : 0;
+    counts.of_kind[kArrangedWords - 1] = is_joint(s) ? 0 : blocks * (s.num_words / kArrangedWords);
+    counts.of_kind[kJointParts] = is_joint(s) ? num_word_groups(s) : 0;
     return counts;
+  }
+  /// Of a kind that is not known before; by all, as registers have no numbers.
+  __host__ __device__ std::uint32_t operator[](std::uint32_t kind) const {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < kPartKinds; ++i) count = i == kind ? of_kind[i] : count;
+    return count;
   }
   __host__ __device__ std::uint32_t all() const {
     std::uint32_t sum = 0;
-    for (const std::uint32_t count : of_words) sum += count;
+    for (const std::uint32_t count : of_kind) sum += count;
     return sum;
   }
+  /// Where those of each kind begin in a list of all, kind by kind.
+  PartCounts starts() const {
+    PartCounts starts;
+    for (std::uint32_t i = 1; i < kPartKinds; ++i) starts.of_kind[i] = starts.of_kind[i - 1] + of_kind[i - 1];
+    return starts;
+  }
+};
+
+/// What a slice's parts lie behind: those of its kinds in all slices before.
+struct PartsBefore {
+  std::uint32_t whole, rest;
+
+  __host__ __device__ static PartsBefore of(const KindsOfSlice& kinds, const PartCounts& before) {
+    return {before[kinds.whole], before[kinds.rest]};
+  }
+  bool operator==(const PartsBefore&) const = default;
 };
 
 /// What slices come to.
@@ -37,8 +76,8 @@ struct SliceSizes {
   }
   __host__ __device__ SliceSizes operator+(const SliceSizes& other) const {
     SliceSizes sum{.words = words + other.words};
-    for (std::uint32_t w = 0; w < kArrangedWords; ++w)
-      sum.parts.of_words[w] = parts.of_words[w] + other.parts.of_words[w];
+    for (std::uint32_t i = 0; i < kPartKinds; ++i)
+      sum.parts.of_kind[i] = parts.of_kind[i] + other.parts.of_kind[i];
     return sum;
   }
 };

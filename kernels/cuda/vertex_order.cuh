@@ -210,7 +210,7 @@ struct VertexOrder {
     Vector<VertexFindings> all(1);
     const Vector<std::uint32_t> ends = count(given, all.data());
     std::optional<LongSort> sort;
-    if (given.by_length) sort.emplace(given.count);
+    if (given.by_length) sort.emplace(given.count, given.num_elements);
     // Where rows begin is summed up before the host hears how many there are, if it is known that the sort
     // has room for all long columns.
     const bool is_in_order = !sort || given.num_elements / OrderKey::kLong <= sort->most();
@@ -230,7 +230,7 @@ struct VertexOrder {
  private:
   /// What stands for it where there is no device.
   struct NoSort {
-    explicit NoSort(std::uint64_t) {}
+    NoSort(std::uint64_t, std::uint64_t) {}
     std::uint32_t most() const { return 0; }
     void run(const GivenVertices&, const PlacedVertices&, const VertexFindings*) {}
   };

@@ -8,16 +8,17 @@
 
 namespace tessera::cuda {
 
-/// Threads of a slice, and words of which each looks at elements at once, where nothing is arranged.
-inline constexpr unsigned kSliceThreads = 8, kWordsAtOnce = 8;
+/// Threads of a slice, more where slices are so few that a device waits for the longest, and words of which
+/// each looks at elements at once, where nothing is arranged.
+inline constexpr unsigned kSliceThreads = 8, kMoreSliceThreads = 16, kWordsAtOnce = 8;
+inline constexpr std::uint64_t kFewSlices = std::uint64_t{1} << 18;
 
-/// Words that are not arranged: of rows of one element, and what alignment leaves behind slices.
-template <class Source>
-__host__ __device__ void fill_other_words(const Source& source, std::uint64_t s, std::uint32_t thread,
-                                          std::uint32_t* words) {
-  const Slice slice = source.slices[s];
-  const std::uint32_t num_words = words_of(slice), end = static_cast<std::uint32_t>(aligned_words(slice)),
-                      padding = source.padding_of(s), list_row = source.first_rows[s];
+/// Words of a slice of rows of one element, which are `list_row` and those behind it.
+template <unsigned kThreads, class Source>
+__host__ __device__ void fill_single_words(const Source& source, const Slice& slice, std::uint32_t list_row,
+                                           std::uint32_t padding, std::uint32_t thread,
+                                           std::uint32_t* words) {
+  const std::uint32_t num_words = words_of(slice);
   const auto offset = [&](std::uint32_t w, std::uint32_t half) -> std::uint32_t {
     const std::uint32_t row = element_at(slice, {slice.first_word + w, half}).row;
     // Without branches, which loads would wait for.
@@ -25,58 +26,66 @@ __host__ __device__ void fill_other_words(const Source& source, std::uint64_t s,
         source.offsets[source.row_of(list_row + (row < slice.num_rows ? row : 0)).begin];
     return row < slice.num_rows ? found : padding;
   };
-  for (std::uint32_t w = thread; is_single(slice) && w < num_words; w += kWordsAtOnce * kSliceThreads) {
+  for (std::uint32_t w = thread; w < num_words; w += kWordsAtOnce * kThreads) {
     std::uint32_t found[kWordsAtOnce];
     for (unsigned j = 0; j < kWordsAtOnce; ++j) {
-      const std::uint32_t word = w + j * kSliceThreads < num_words ? w + j * kSliceThreads : num_words - 1;
+      const std::uint32_t word = w + j * kThreads < num_words ? w + j * kThreads : num_words - 1;
       found[j] = offset(word, 0) | offset(word, 1) << 16;
     }
     for (unsigned j = 0; j < kWordsAtOnce; ++j)
-      if (w + j * kSliceThreads < num_words) words[slice.first_word + w + j * kSliceThreads] = found[j];
+      if (w + j * kThreads < num_words) words[slice.first_word + w + j * kThreads] = found[j];
   }
-  for (std::uint32_t w = num_words + thread; w < end; w += kSliceThreads) words[slice.first_word + w] = 0;
 }
 
-/// Where a slice's parts come in the list of all: those of one word a lane first, then of two, ...
-struct PartPlaces {
-  std::uint32_t whole = 0, rest = 0;  ///< of kArrangedWords words, and of what is left of a lane
-
-  __host__ __device__ static PartPlaces of(const Slice& s, const PartCounts& before, const PartCounts& all) {
-    PartPlaces places;
-    const std::uint32_t left = s.num_words % kArrangedWords;
-    for (std::uint32_t w = 1, first = 0; w <= kArrangedWords; first += all.of_words[w++ - 1]) {
-      if (w == kArrangedWords) places.whole = first + before.of_words[w - 1];
-      if (w == left) places.rest = first + before.of_words[w - 1];
-    }
-    return places;
+/// Lists the parts of a slice that is not of rows of one element. starts: of each kind.
+template <unsigned kThreads>
+__host__ __device__ void list_slice_parts(std::uint64_t s, const Slice& slice, std::uint32_t thread,
+                                          const PartCounts& starts, const PartsBefore& before,
+                                          NumberedPart* parts) {
+  const KindsOfSlice kinds = KindsOfSlice::of(slice);
+  const std::uint32_t groups = num_word_groups(slice), whole = slice.num_words / kArrangedWords,
+                      count = num_arranged_parts(slice), first = starts[kinds.whole] + before.whole,
+                      first_rest =
+                          kinds.rest == kinds.whole ? first + whole : starts[kinds.rest] + before.rest;
+  for (std::uint32_t p = thread; p < count; p += kThreads) {
+    const std::uint32_t block = p / groups, k = p % groups;
+    parts[k < whole ? first + block * whole + k : first_rest + block] = {static_cast<std::uint32_t>(s), p};
   }
-};
+}
 
-/// What is arranged of all slices, and the words that are not; slices go to `kept`, too, which has no room
-/// for more. Slices are fewer than rows, which 32 bits number. stream: of a device, where it is not the
-/// default one; parts: as many as there are.
+/// list_parts() with so many threads a slice.
+template <unsigned kThreads, class Memory, class Source>
+void list_parts_by(const CutSlices<Memory>& cut, const Source& source, std::uint32_t* words, Slice* kept,
+                   NumberedPart* parts, cudaStream_t stream) {
+  const PartsBefore* parts_before = cut.parts_before.data();
+  const PartCounts starts = cut.sizes.parts.starts();
+  const auto list = [=] __host__ __device__(std::uint64_t i) {
+    const std::uint64_t s = i / kThreads;
+    const auto thread = static_cast<std::uint32_t>(i % kThreads);
+    // All that may be needed is asked for at once.
+    const Slice slice = source.slices[s];
+    const PartsBefore before = parts_before[s];
+    const std::uint32_t list_row = source.first_rows[s], padding = source.padding_of(s);
+    if (thread == 0) kept[s] = slice;
+    if (is_single(slice))
+      fill_single_words<kThreads>(source, slice, list_row, padding, thread, words);
+    else
+      list_slice_parts<kThreads>(s, slice, thread, starts, before, parts);
+    for (std::uint64_t w = words_of(slice) + thread; w < aligned_words(slice); w += kThreads)
+      words[slice.first_word + w] = 0;
+  };
+  Memory::each(cut.slices.size() * kThreads, list, stream);
+}
+
+/// What is arranged of all slices, and the words that are not: of rows of one element, and what alignment
+/// leaves behind slices. Slices go to `kept`, too, which has no room for more. Slices are fewer than rows,
+/// which 32 bits number. stream: of a device, where it is not the default one; parts: as many as there are.
 template <class Memory, class Source>
 void list_parts(const CutSlices<Memory>& cut, const Source& source, std::uint32_t* words, Slice* kept,
                 BuildVector<Memory, NumberedPart>& parts, cudaStream_t stream = nullptr) {
-  NumberedPart* part = parts.data();
-  const PartCounts* before = cut.parts_before.data();
-  const PartCounts all = cut.sizes.parts;
-  const auto list = [=] __host__ __device__(std::uint64_t i) {
-    const std::uint64_t s = i / kSliceThreads;
-    const auto thread = static_cast<std::uint32_t>(i % kSliceThreads);
-    fill_other_words(source, s, thread, words);
-    const Slice slice = source.slices[s];
-    if (thread == 0) kept[s] = slice;
-    const std::uint32_t groups = num_word_groups(slice), whole = slice.num_words / kArrangedWords,
-                        count = num_arranged_parts(slice);
-    const PartPlaces places = PartPlaces::of(slice, before[s], all);
-    for (std::uint32_t p = thread; p < count; p += kSliceThreads) {
-      const std::uint32_t block = p / groups, k = p % groups;
-      part[k < whole ? places.whole + block * whole + k : places.rest + block] = {
-          static_cast<std::uint32_t>(s), p};
-    }
-  };
-  Memory::each(cut.slices.size() * kSliceThreads, list, stream);
+  const auto list = cut.slices.size() < kFewSlices ? list_parts_by<kMoreSliceThreads, Memory, Source>
+                                                   : list_parts_by<kSliceThreads, Memory, Source>;
+  list(cut, source, words, kept, parts.data(), stream);
 }
 
 /// Writes the words of listed parts and arranges them and, unless null, the values beside them, which are
@@ -89,8 +98,9 @@ void fill_parts(const BuildVector<Memory, NumberedPart>& parts, const Source& so
     if (parts.empty()) return;
     const auto num_parts = static_cast<std::uint32_t>(parts.size());
     const auto num_blocks = static_cast<unsigned>(ceil_div<std::uint64_t>(num_parts, kFillThreads));
-    launch_early(stream, fill_parts_kernel<S, Source>, num_blocks, kFillThreads, 0, num_parts, part, source,
-                 words, values);
+    launch_early(stream,
+                 values == nullptr ? fill_parts_kernel<S, false, Source> : fill_parts_kernel<S, true, Source>,
+                 num_blocks, kFillThreads, 0, num_parts, part, source, words, values);
   } else {
     ScratchWords<kBankLanes<S>> banks;
     for (std::uint64_t i = 0; i < parts.size(); ++i) {

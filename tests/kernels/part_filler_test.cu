@@ -48,39 +48,41 @@ TEST(PartFiller, ThreadsAskDifferentBanks) {
   expect_words_apart<4>();
 }
 
-struct Offsets {
-  const std::uint16_t* offsets;
-  __host__ __device__ std::uint32_t offset(const ListedRow& row, std::uint32_t k,
-                                           std::uint32_t padding) const {
-    return k < row.length ? offsets[row.begin + k] : padding;
+template <class Elements>
+void expect_words(const std::uint16_t* offsets, const ListedRow& row, std::uint32_t first_in_row,
+                  std::uint32_t lane, unsigned num_words) {
+  constexpr std::uint32_t kPadding = 60000;
+  Elements loaded;
+  loaded.load(offsets, row, Elements::first(first_in_row, lane));
+  bool are_all = true;
+  for (unsigned k = 0; k < num_words; ++k) {
+    const std::uint32_t word = Elements::kAreJoint ? (first_in_row + k) * 32 + lane : first_in_row + k;
+    const auto expected = [&](std::uint32_t i) -> std::uint32_t {
+      are_all = are_all && i < row.length;
+      return i < row.length ? offsets[row.begin + i] : kPadding;
+    };
+    const std::uint32_t both = expected(2 * word) | expected(2 * word + 1) << 16;
+    ASSERT_EQ(loaded.word(k, kPadding), both)
+        << num_words << " words, " << row.length << " elements from " << row.begin << ", word " << word;
+    if (are_all) {
+      ASSERT_EQ(loaded.word(k), both)
+          << num_words << " words, " << row.length << " elements from " << row.begin << ", word " << word;
+    }
   }
-};
-
+  ASSERT_EQ(loaded.are_all(), are_all) << num_words << " words, " << row.length << " elements";
+}
 template <unsigned kWords>
 void expect_lane_words() {
-  constexpr std::uint32_t kPadding = 60000;
   alignas(8) std::uint16_t offsets[512];
   for (unsigned i = 0; i < 512; ++i) offsets[i] = static_cast<std::uint16_t>(100 * i + 7);
-  for (const bool is_joint : {false, true})
-    for (std::uint32_t begin = 0; begin < 9; ++begin)
-      for (std::uint32_t length = 1; length < 40; ++length)
-        for (std::uint16_t first_in_row = 0; first_in_row < 8; first_in_row += 4)
-          for (const std::uint32_t lane : {0u, 1u, 5u}) {
-            PaddedPart part{.padding = kPadding};
-            part.part.first_in_row = first_in_row;
-            part.part.is_joint = is_joint;
-            const std::uint32_t elements = is_joint ? 5 * length : length;
-            LaneElements<kWords> loaded;
-            loaded.load(Offsets{offsets}, {begin, elements}, part, lane);
-            for (unsigned k = 0; k < kWords; ++k) {
-              const std::uint32_t word = is_joint ? (first_in_row + k) * 32 + lane : first_in_row + k;
-              const auto expected = [&](std::uint32_t i) {
-                return i < elements ? 100 * (begin + i) + 7 : kPadding;
-              };
-              ASSERT_EQ(loaded.word(k), expected(2 * word) | expected(2 * word + 1) << 16)
-                  << kWords << " words, " << elements << " elements from " << begin << ", word " << word;
-            }
-          }
+  for (std::uint32_t begin = 0; begin < 9; ++begin)
+    for (std::uint32_t length = 1; length < 40; ++length)
+      for (std::uint32_t first_in_row = 0; first_in_row < 8; first_in_row += 4)
+        for (const std::uint32_t lane : {0u, 1u, 5u}) {
+          expect_words<RowElements<kWords>>(offsets, {begin, length}, first_in_row, lane, kWords);
+          for (const std::uint32_t joint_length : {5 * length, 12 * length, 12 * length + 1})
+            expect_words<JointElements<kWords>>(offsets, {begin, joint_length}, first_in_row, lane, kWords);
+        }
 }
 TEST(PartFiller, LanesHaveTheElementsOfTheirWords) {
   expect_lane_words<1>();
@@ -103,6 +105,7 @@ struct Rows {
     for (std::size_t g = 0; g < num_groups; ++g) {
       const std::uint32_t longest = random() % 4 == 0 ? most : 1 + random() % 12;
       const auto first = static_cast<std::ptrdiff_t>(lengths.size());
+      if (g % 5 == 4) lengths.insert(lengths.end(), 40, 512);  // joint, none of whose words has padding
       for (auto left = random() % 300; left > 0; --left)
         lengths.push_back(static_cast<std::uint16_t>(1 + random() % (random() % 2 == 0 ? 3 : longest)));
       std::sort(lengths.begin() + first, lengths.end(), std::greater<>());
@@ -130,7 +133,7 @@ struct Filled {
   std::vector<S> values;
 };
 
-template <class Memory, class S>
+template <unsigned kThreads, class Memory, class S>
 Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
   const auto firsts = Memory::template from_host<std::uint32_t>(rows.firsts),
              out = Memory::template from_host<std::uint32_t>(rows.out);
@@ -166,7 +169,7 @@ Filled<S> filled_at_once(const Rows<S>& rows, bool weighted) {
   if (weighted) fill_values<Memory>(cut, source, of_words.data());
   BuildVector<Memory, Slice> slices(cut.slices.size());
   BuildVector<Memory, NumberedPart> parts(cut.sizes.parts.all());
-  list_parts(cut, source, words.data(), slices.data(), parts);
+  list_parts_by<kThreads>(cut, source, words.data(), slices.data(), parts.data(), nullptr);
   fill_parts<Memory>(parts, source, words.data(), of_words.data());
   return {Memory::to_host(slices.data(), slices.size()), Memory::to_host(words.data(), words.size()),
           Memory::to_host(of_words.data(), of_words.size())};
@@ -228,8 +231,11 @@ TYPED_TEST(WordFiller, GivesTheWordsOfSlicesOneByOne) {
       // One group of few rows; groups whose parts fill many warps, the last not; joint rows of several parts.
       const Rows<TypeParam> rows(seed % 4 == 1 ? 1 : 10 * seed, seed % 2 == 0 ? 700 : 60, seed);
       const auto expected = filled_one_by_one(rows, weighted);
-      expect_same(filled_at_once<HostMemory>(rows, weighted), expected, seed);
-      if (num_devices() > 0) expect_same(filled_at_once<DeviceMemory>(rows, weighted), expected, seed);
+      expect_same(filled_at_once<kSliceThreads, HostMemory>(rows, weighted), expected, seed);
+      expect_same(filled_at_once<kMoreSliceThreads, HostMemory>(rows, weighted), expected, seed);
+      if (num_devices() == 0) continue;
+      expect_same(filled_at_once<kSliceThreads, DeviceMemory>(rows, weighted), expected, seed);
+      expect_same(filled_at_once<kMoreSliceThreads, DeviceMemory>(rows, weighted), expected, seed);
     }
 }
 

@@ -290,8 +290,7 @@ TYPED_TEST(WordArrangement, EachLaneTakesTheOrderThatMeetsTheLanesBeforeLeast) {
         words[i] = i < num_words ? elements[2 * i] | elements[2 * i + 1] << 16 : kPadding | kPadding << 16;
       const auto order = arranger.next(words);
       std::vector<std::uint32_t> found(elements.size());
-      for (unsigned i = 0; i < elements.size(); ++i)
-        found[2 * order.places[i / 2] + order.half(i / 2, i % 2)] = elements[i];
+      for (unsigned i = 0; i < elements.size(); ++i) found[order.shift(i / 2, i % 2) / 4] = elements[i];
       ASSERT_EQ(cost_of(found), least) << num_words << " words, lane " << lane;
       for (std::size_t i = 0; i < found.size(); ++i)
         if (found[i] != kPadding) asked.add(i, found[i] % kBankLanes<TypeParam>);
@@ -317,7 +316,7 @@ std::vector<std::vector<std::uint32_t>> orders_given(unsigned num_words, unsigne
     }
     const auto order = arranger.next(words);
     std::vector<std::uint32_t> given(num_words, ~0u);
-    for (unsigned k = 0; k < num_words; ++k) given.at(order.places[k]) = order.turned(k, words[k]);
+    for (unsigned k = 0; k < num_words; ++k) given.at(order.place(k)) = order.turned(k, words[k]);
     orders.push_back(given);
   }
   return orders;

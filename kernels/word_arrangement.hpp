@@ -18,8 +18,8 @@ inline constexpr unsigned kBankLanes = 128 / sizeof(S);
 /// One order of the elements of up to four words.
 template <unsigned kWords>
 struct TreeOrder {
-  /// Of each word: 4 times the place of its lower half among all halves. The upper half has the other one of
-  /// its word. So that this is by how much to shift numbers of four bits.
+  /// Of each word: 4 times the place of its lower half among all halves, which is how far a number of four
+  /// bits is shifted for it. The upper half has the other place of its word.
   std::uint32_t shifts[kWords];
 
   TESSERA_HD std::uint32_t place(unsigned w) const { return shifts[w] / 8; }
@@ -122,7 +122,7 @@ class LaneArranger {
       const std::uint32_t mask = (is_turned >> 7) * 0xffu;
       costs = (turned & mask) | (as_is & ~mask);
     }
-    /// At a place, times 8: 4 if it is turned there.
+    /// 4 if it is turned at a place, else 0. place: times 8.
     TESSERA_HD std::uint32_t turned_by(std::uint32_t place) const { return is_turned >> (place + 5) & 4u; }
   };
   /// The same of two words as the first half and as the second, 16 bits each; they turn only if `is_full`.
@@ -138,7 +138,7 @@ class LaneArranger {
       costs = (turned & mask) | (as_is & ~mask);
     }
     TESSERA_HD std::uint32_t cost(unsigned half) const { return costs >> 16 * half & 0xffffu; }
-    /// As that half, times 16: 8 if it is turned there.
+    /// 8 if they are turned as that half, else 0. half: times 16.
     TESSERA_HD std::uint32_t turned_by(std::uint32_t half) const { return is_turned >> (half + 12) & 8u; }
   };
 

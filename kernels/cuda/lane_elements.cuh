@@ -8,9 +8,9 @@
 namespace tessera::cuda {
 
 /// Four bytes, or eight, where they are wanted, else 0. For a load under a condition the compiler makes a
-/// branch or a move that waits for it, and what is loaded next waits, too. from: a multiple of what is
-/// loaded, written by no kernel that may still run. It must follow from what was loaded behind
-/// wait_for_kernels_before(), as nothing else keeps this load there.
+/// branch or a move that waits for it, and what is loaded next waits, too. from: aligned to what is loaded,
+/// and written by no kernel that may still run. The address must depend on what was loaded behind
+/// wait_for_kernels_before(), as nothing else keeps this load behind it.
 __host__ __device__ inline std::uint32_t load_if(bool is_wanted, const std::uint16_t* from) {
   std::uint32_t found = 0;
 #ifdef __CUDA_ARCH__
@@ -98,7 +98,7 @@ class JointElements {
     return 2 * (first_in_row * kSliceLanes + lane);
   }
 
-  /// As RowElements has it; what is read in front and behind are up to 2 bytes.
+  /// As RowElements has it, but up to 2 bytes in front and behind are read.
   __host__ __device__ void load(const std::uint16_t* offsets, const ListedRow& row, std::uint32_t first) {
     const std::uint64_t begin = row.begin + first;
     count_ = first < row.length ? row.length - first : 0;

@@ -131,7 +131,7 @@ inline __global__ void __launch_bounds__(kLongThreads) sort_long_kernel(LongColu
 }
 
 /// Room for the columns, for all that there can be if they are not too many, and a launch for them. Blocks
-/// that the device has multiprocessors for run together.
+/// that the device has multiprocessors for run together. num_elements: of all columns.
 class LongColumnSort {
  public:
   LongColumnSort(std::uint64_t num_vertices, std::uint64_t num_elements)

@@ -14,7 +14,7 @@ __device__ inline SharedAddress shared_address(const void* pointer) {
   return __shfl_sync(0xffffffffu, static_cast<SharedAddress>(__cvta_generic_to_shared(pointer)), 0);
 }
 
-/// An address that is not worked out anew before every use either.
+/// The same address, which the compiler does not work out anew before every use.
 __device__ inline SharedAddress kept(SharedAddress address) {
   asm("mov.u32 %0, %0;" : "+r"(address));
   return address;

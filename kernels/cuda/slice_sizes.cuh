@@ -37,7 +37,7 @@ struct PartCounts {
     counts.of_kind[kJointParts] = is_joint(s) ? num_word_groups(s) : 0;
     return counts;
   }
-  /// Of a kind that is not known before; by all, as registers have no numbers.
+  /// Of a kind that the compiler does not know: by a look at all, as registers cannot be indexed.
   __host__ __device__ std::uint32_t operator[](std::uint32_t kind) const {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < kPartKinds; ++i) count = i == kind ? of_kind[i] : count;

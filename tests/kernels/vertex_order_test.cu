@@ -142,5 +142,17 @@ TEST(VertexOrder, SortsLongColumnsOfAllNumbers) {
     }
 }
 
+/// As many as the fewest blocks have room for, each as short as a long column may be but for the last, and
+/// one more, for which there is another block.
+TEST(VertexOrder, SortsAsManyLongColumnsAsBlocksHaveRoomFor) {
+  const std::size_t most = std::size_t{kLeastLongBlocks} * kLongRounds * kLongThreads;
+  for (const std::size_t count : {most, most + 1}) {
+    SCOPED_TRACE(std::to_string(count) + " columns");
+    expect_ordered(make_lengths(
+        count, [&](std::size_t i) { return OrderKey::kLong + (i + 1 == count ? 1u : 0u); },
+        [](std::size_t) { return 0u; }));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::cuda
